@@ -1,0 +1,99 @@
+"""What a smoke run measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mtpdoctor.facts.known import Unknown
+
+_not_run = field(default_factory=lambda: Unknown("not measured"))
+ArmName = Literal["plain", "mtp"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crash:
+    """How a server ended, or why it never became ready."""
+
+    signal: str = ""
+    """``SIGABRT``; empty when it exited by itself."""
+    exit_code: int | None = None
+    """``None`` when it was still running (a timeout, a refused request)."""
+    request: str = ""
+    """The request during which it happened; empty while starting."""
+    cause: str = ""
+    """The decisive line in words; empty when nothing known was found in the log."""
+    signature: str = ""
+    """Id of the knowledge entry that recognised it."""
+    check: str = ""
+    """Id of the check that explains it; empty when none does."""
+    log_tail: tuple[str, ...] = ()
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One server, with or without drafting, over all its rounds."""
+
+    ready_seconds: float
+    tokens_per_second: float | Unknown = _not_run
+    """Median generation speed of the single-slot requests."""
+    prompt_tokens_per_second: float | Unknown = _not_run
+    predicted: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    requests: tuple[str, ...] = ()
+    """Names of the requests that were answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One start of a server."""
+
+    argv: tuple[str, ...]
+    """As run, API key masked."""
+    arm: ArmName
+    outcome: Literal["answered", "crashed", "refused", "timeout", "cancelled"]
+    request: str = ""
+    crash: Crash | None = None
+    corrected: bool = False
+    """Whether fixes were applied to what the user gave."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parity:
+    """Whether both arms gave the same tokens."""
+
+    equal: bool
+    first_difference: int | None = None
+    """Index of the first generated token that differs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmokeRun:
+    """Both arms, and what can be said of them together."""
+
+    plain: Arm | None = None
+    mtp: Arm | None = None
+    acceptance: float | Unknown = _not_run
+    """Accepted over drafted tokens, single-slot free generation alone."""
+    mean_accepted_length: float | Unknown = _not_run
+    """Tokens gained by one pass of the target, its own included."""
+    speedup: float | Unknown = _not_run
+    """Generation speed with drafting over without."""
+    parity: Parity | Unknown = _not_run
+    attempts: tuple[Attempt, ...] = ()
+    min_acceptance: float | None = None
+    """The threshold that the user stated."""
+    min_speedup: float | None = None
+    proved: bool = False
+    """Whether the command ran, drafted and answered every request."""
+
+    @property
+    def crash(self) -> Crash | None:
+        """The crash of the command as it stands at the end, drafting first; none if it ran."""
+        if self.proved:
+            return None
+        crashes = [attempt for attempt in self.attempts if attempt.crash is not None]
+        drafting = [attempt for attempt in crashes if attempt.arm == "mtp"] or crashes
+        return drafting[-1].crash if drafting else None
