@@ -23,7 +23,7 @@ class Build:
     @classmethod
     def parse(cls, text: str) -> Build:
         """Read ``b6123`` or ``6123``."""
-        match = _TAG.fullmatch(text.strip()) if isinstance(text, str) else None
+        match = _TAG.fullmatch(str(text).strip())
         if match is None:
             raise ValueError(f"not a build number: {text!r} (expected e.g. 'b6123')")
         return cls(int(match[1]))

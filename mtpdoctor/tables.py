@@ -93,7 +93,9 @@ def _fields(raw: Mapping[str, Any], kind: Any, at: str, mistakes: list[str]) -> 
 
 def _key_mistakes(raw: Mapping[str, Any], kind: Any, at: str) -> Iterator[str]:
     required = {
-        f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(kind) if f.init
+        f.name: f.default is MISSING and f.default_factory is MISSING
+        for f in fields(kind)
+        if f.init
     }
     where = at or "top level"
     yield from (f"{where}: unknown key {key!r}" for key in raw if key not in required)

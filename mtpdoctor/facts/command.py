@@ -49,8 +49,8 @@ class FlagTable:
     def _by_name(self) -> dict[str, tuple[Flag, bool]]:
         found: dict[str, tuple[Flag, bool]] = {}
         for flag in self.flags:
-            found |= {name: (flag, False) for name in flag.names}
-            found |= {name: (flag, True) for name in flag.negations}
+            found |= dict.fromkeys(flag.names, (flag, False))
+            found |= dict.fromkeys(flag.negations, (flag, True))
         return found
 
     @cached_property

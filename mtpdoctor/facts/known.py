@@ -36,9 +36,7 @@ class Facts:
 
     __slots__ = ("_absent", "_values")
 
-    def __init__(
-        self, *values: object, absent: Mapping[type, str] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, *values: object, absent: Mapping[type, str] = MappingProxyType({})) -> None:
         self._values: dict[type, object] = {type(value): value for value in values}
         self._absent = dict(absent)
 

@@ -52,5 +52,5 @@ class Host:
     total_bytes: int | Unknown = _not_asked
     available_bytes: int | Unknown = _not_asked
     """Memory that can be had now, the smallest of free memory and every limit."""
-    container: str | None | Unknown = _not_asked
+    container: str | Unknown | None = _not_asked
     """``docker``, ``podman``, ``kubernetes``, ``wsl``; ``None`` outside of any."""

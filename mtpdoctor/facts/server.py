@@ -84,7 +84,7 @@ class Server:
     """Where it was found; unknown with the places that were searched."""
     binary: str | Unknown = _not_asked
     """The executable that really runs, behind wrapper scripts and links."""
-    failure: StartFailure | None | Unknown = _not_asked
+    failure: StartFailure | Unknown | None = _not_asked
     """Why it does not start; ``None`` when it printed its version."""
     banner: str | Unknown = _not_asked
     """Its own version lines."""
@@ -104,7 +104,7 @@ class Server:
     architectures: Architectures | Unknown = _not_asked
     gpu_code: GpuCode | Unknown = _not_asked
     cpu_features: frozenset[str] | Unknown = _not_asked
-    """Instruction sets its CPU code was compiled for, as ``system_info`` names them: ``AMX_INT8``."""
+    """Instruction sets its CPU code was compiled for, in the words of ``system_info``: AMX_INT8."""
 
     @property
     def spec_types(self) -> frozenset[str] | Unknown:
