@@ -26,40 +26,31 @@ _PIECE = 1 << 20  # bytes compared at a time
 class Array(Sequence["Value"]):
     """A typed, immutable sequence whose elements lie in the file.
 
-    ``array[i]`` and ``array[a:b]`` (a tuple) decode what they return and nothing else. Strings
-    are decoded as ``Source.text`` does, elements that are arrays are Arrays.
+    The length is the count that stands in the file. ``array[i]`` and ``array[a:b]`` (a tuple)
+    decode what they return and nothing else. Strings are decoded as ``Source.text`` does, elements
+    that are arrays are Arrays.
 
     The file stays mapped while the Array lives. Overwriting it in place meanwhile changes what is
     read; lengths are checked again, so that it cannot make a read leave the array.
     """
 
-    __slots__ = ("_marks", "_source", "count", "end", "offset", "type")
+    __slots__ = ("_count", "_marks", "_source", "end", "offset", "type")
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __init__(self, source: Source, type_: ValueType, count: int, offset: int) -> None:
-        """Walk over the ``count`` elements at ``offset``, which are checked to be in the file."""
+        """Walk over the elements at ``offset``; ``open_array`` is how to get here checked."""
         self._source = source
         self.type = type_
         """The type of the elements."""
-        self.count = count
+        self._count = count
         self.offset = offset
         """Where the first element is, in bytes from the start of the file."""
         self._marks = array("Q")
         self.end = span(source, type_, count, offset, self._marks)
         """Where the bytes of the last element end."""
 
-    @classmethod
-    def of(cls, values: Sequence[object], type_: ValueType | None = None) -> Array:
-        """Make one by hand from Python values, with the elements' type inferred or given.
-
-        Raises ValueError when a value does not fit the type.
-        """
-        from mtpdoctor.gguf.handmade import encode  # noqa: PLC0415 - it makes Arrays itself
-
-        return encode(values, type_)
-
     def __len__(self) -> int:
-        return self.count
+        return self._count
 
     @overload
     def __getitem__(self, index: int) -> Value: ...
@@ -67,34 +58,36 @@ class Array(Sequence["Value"]):
     def __getitem__(self, index: slice) -> tuple[Value, ...]: ...
     def __getitem__(self, index: int | slice) -> Value | tuple[Value, ...]:
         if isinstance(index, slice):
-            wanted = range(self.count)[index]
+            wanted = range(self._count)[index]
             if wanted.step == 1:
                 return tuple(self._run(wanted.start, wanted.stop))
             return tuple(self[i] for i in wanted)
-        i = index + self.count if index < 0 else index
-        if not 0 <= i < self.count:
-            raise IndexError(f"index {index} of an array of {self.count:,}")
+        i = index + self._count if index < 0 else index
+        if not 0 <= i < self._count:
+            raise IndexError(f"index {index} of an array of {self._count:,}")
         return next(self._run(i, i + 1))
 
     def __iter__(self) -> Iterator[Value]:
-        return self._run(0, self.count)
+        return self._run(0, self._count)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Array):
             return self.same_as(other)
         if isinstance(other, list | tuple):
-            return self.count == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+            return self._count == len(other) and all(
+                a == b for a, b in zip(self, other, strict=True)
+            )
         return NotImplemented
 
     def __repr__(self) -> str:
-        return f"<Array of {self.count} {self.type.short}>"
+        return f"<Array of {self._count} {self.type.short}>"
 
     def same_as(self, other: Array) -> bool:
         """Say whether both hold equal elements.
 
         With one type and byte order the bytes are compared, about 1 GB/s; else the values.
         """
-        if self.count != other.count:
+        if self._count != other._count:
             return False
         mine, theirs = self._source, other._source
         if self.type is not other.type or mine.order != theirs.order:
@@ -122,14 +115,24 @@ class Array(Sequence["Value"]):
             return
         nearest = start - start % STRIDE
         pos = span(source, self.type, start - nearest, self._marks[start // STRIDE])
+        if self.type is ValueType.STRING:
+            yield from self._texts(stop - start, pos)
+            return
         for _ in range(start, stop):
-            if self.type is ValueType.STRING:
-                begin, pos = source.string(pos, "a string")
-                yield source.text(begin, min(pos, self.end))
-            else:
-                element = open_array(source, pos, "a nested array")
-                pos = element.end
-                yield element
+            element = open_array(source, pos, "a nested array")
+            pos = element.end
+            yield element
+
+    def _texts(self, count: int, pos: int) -> Iterator[str]:
+        source, end = self._source, self.end
+        length_at, buffer, text = source.u64s.unpack_from, source.buffer, source.text
+        for _ in repeat(None, count):
+            start = pos + 8
+            if start <= end:
+                pos = start + length_at(buffer, pos)[0]
+            if not start <= pos <= end:
+                raise source.refuse(Cause.MALFORMED, "the file changed while open", offset=start)
+            yield text(start, pos)
 
 
 Value: TypeAlias = bool | int | float | str | Array
@@ -160,6 +163,7 @@ def span(
     count: int,
     pos: int,
     marks: array[int] | None = None,
+    *,
     depth: int = 1,
 ) -> int:
     """Return where ``count`` elements that start at ``pos`` end; the end is within the file.
@@ -206,4 +210,4 @@ def _blame(source: Source, count: int, pos: int) -> Never:
     """Find the string that leaves the file, slowly, and say so."""
     for _ in range(count):
         pos = source.string(pos, "a string of an array")[1]
-    raise AssertionError("unreachable: the fast walk found a string that leaves the file")
+    raise source.cut(pos, 1, "an array of strings")  # only if the file changed meanwhile

@@ -1,4 +1,4 @@
-"""The bytes of one header with their byte order: bounded reads, and refusals that know the place."""
+"""The bytes of one header: bounded reads in its byte order, refusals that know the place."""
 
 from __future__ import annotations
 

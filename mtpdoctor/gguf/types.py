@@ -35,9 +35,21 @@ class ValueType(IntEnum):
         return _SHORT[self]
 
 
-_SHORT = dict(
-    zip(ValueType, "u8 i8 u16 i16 u32 i32 f32 bool str arr u64 i64 f64".split(), strict=True)
-)
+_SHORT = {
+    ValueType.UINT8: "u8",
+    ValueType.INT8: "i8",
+    ValueType.UINT16: "u16",
+    ValueType.INT16: "i16",
+    ValueType.UINT32: "u32",
+    ValueType.INT32: "i32",
+    ValueType.FLOAT32: "f32",
+    ValueType.BOOL: "bool",
+    ValueType.STRING: "str",
+    ValueType.ARRAY: "arr",
+    ValueType.UINT64: "u64",
+    ValueType.INT64: "i64",
+    ValueType.FLOAT64: "f64",
+}
 
 CODES = {
     ValueType.UINT8: "B",
@@ -126,7 +138,7 @@ class Tensor:
 
     @property
     def type_name(self) -> str:
-        """ggml's name of the type, such as ``Q4_0``, or ``unknown type 99``."""
+        """The name in ggml, such as ``Q4_0``, or ``unknown type 99``."""
         layout = GGML_TYPES.get(self.type)
         return layout.name if layout else f"unknown type {self.type}"
 
