@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from mtpdoctor.checks import Check
-from mtpdoctor.facts import Facts, Undetermined
+from mtpdoctor.facts import Facts, NotApplicable, Undetermined
 from mtpdoctor.findings import Finding
 from mtpdoctor.registry import prerequisites
 
@@ -82,6 +82,8 @@ def _run(id: str, check: Check[Any], facts: Facts) -> Result:
     try:
         for finding in check(**arguments):
             findings.append(finding)  # noqa: PERF402  those yielded before it raises stand
+    except NotApplicable as why:
+        outcome, reason = Outcome.SKIPPED, str(why)
     except Undetermined as undetermined:
         outcome, reason = Outcome.UNKNOWN, str(undetermined)
     except Exception as error:  # noqa: BLE001  a check may be anyone's

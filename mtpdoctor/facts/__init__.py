@@ -1,7 +1,7 @@
 """What the doctor knows about the patient: plain values, filled by probes, read by checks."""
 
 from mtpdoctor.facts.command import Flag, FlagTable, Launch, Option
-from mtpdoctor.facts.known import Facts, Undetermined, Unknown, known
+from mtpdoctor.facts.known import Facts, NotApplicable, Undetermined, Unknown, known
 from mtpdoctor.facts.machine import Gpu, Gpus, Host
 from mtpdoctor.facts.model import Drafter, HubRepo, Model, Target, Trouble
 from mtpdoctor.facts.run import Arm, ArmName, Attempt, Crash, Parity, SmokeRun
@@ -33,6 +33,7 @@ __all__ = [
     "HubRepo",
     "Launch",
     "Model",
+    "NotApplicable",
     "Option",
     "Parity",
     "Server",

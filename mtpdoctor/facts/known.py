@@ -24,6 +24,10 @@ class Undetermined(Exception):  # noqa: N818  not an error: an answer
     """Raised by :func:`known`; the engine turns it into the outcome *unknown*."""
 
 
+class NotApplicable(Exception):  # noqa: N818  not an error: an answer
+    """Raised by a check whose question does not arise; the engine answers *skipped*, and why."""
+
+
 def known(value: T | Unknown) -> T:
     """Return *value*, or give up on the check with the reason why it is unknown."""
     if isinstance(value, Unknown):
