@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -64,6 +65,11 @@ def _value(raw: Any, kind: Any, at: str, mistakes: list[str]) -> Any:
         if isinstance(raw, dict):
             return {k: _value(v, arguments[1], f"{at}.{k}", mistakes) for k, v in raw.items()}
         mistakes.append(f"{at}: expected a table, got {raw!r}")
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        if raw in [member.value for member in kind]:
+            return kind(raw)
+        names = ", ".join(repr(member.value) for member in kind)
+        mistakes.append(f"{at}: {raw!r} is none of {names}")
     elif hasattr(kind, "parse"):
         return _attempt(lambda: kind.parse(raw), at, mistakes)
     elif is_dataclass(kind):

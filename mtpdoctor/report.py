@@ -1,0 +1,108 @@
+"""What the doctor says at the end, and how the verdict follows from the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from mtpdoctor.builds import Build
+from mtpdoctor.checks import Check
+from mtpdoctor.engine import Outcome, Result
+from mtpdoctor.errors import ExitCode
+from mtpdoctor.facts import Facts, Launch, SmokeRun
+from mtpdoctor.findings import Finding, Severity
+from mtpdoctor.registry import BrokenPlugin
+
+Scope = Literal["static", "smoke"]
+
+
+class Verdict(StrEnum):
+    """The answer in one word."""
+
+    PASS = "pass"  # noqa: S105  no password
+    WARN = "warn"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that a front end shows; the wire format is ``render.json_v1``."""
+
+    started_at: datetime
+    seconds: float
+    revision: str
+    """Day of the knowledge."""
+    horizon: Build
+    scope: Scope
+    verdict: Verdict
+    exit_code: ExitCode
+    facts: Facts
+    checks: Mapping[str, Check[Any]]
+    """The checks that ran, by full id, for their titles and severities."""
+    results: tuple[Result, ...]
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    """Checks left out on request, each with the reason that was given."""
+    broken: tuple[BrokenPlugin, ...] = ()
+    launch: Launch | None = None
+    """The command as given."""
+    corrected: Launch | None = None
+    """The same with every safe fix; none if there was nothing to fix."""
+    smoke: SmokeRun | None = None
+    smoke_skipped: str = ""
+    """Why a smoke run that was asked for did not take place."""
+    proved: bool = False
+    """Whether ``corrected`` (else ``launch``) ran, drafted and answered every request."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(finding for result in self.results for finding in result.findings)
+
+    def count(self, *outcomes: Outcome) -> int:
+        return sum(result.outcome in outcomes for result in self.results)
+
+
+def judge(
+    results: Iterable[Result],
+    checks: Mapping[str, Check[Any]],
+    *,
+    fail_on: Severity,
+    proved: bool,
+    ran: bool,
+) -> Verdict:
+    """Return the verdict that *results* come to.
+
+    A check that cannot tell counts when it could have failed the verdict. What a smoke run settled
+    (*proved*) no longer hangs on the static facts that were missing; a smoke run that was asked
+    for and did neither prove nor fail anything (*ran* is false) leaves the matter open.
+    """
+    verdict = Verdict.PASS
+    undecided = False
+    for result in results:
+        for finding in result.findings:
+            if finding.severity.rank >= fail_on.rank:
+                return Verdict.FAIL
+            if finding.severity is Severity.WARNING:
+                verdict = Verdict.WARN
+        check = checks[result.check]
+        if check.severity.rank < fail_on.rank:
+            continue
+        settled = proved and not check.reads_run
+        undecided |= result.outcome is Outcome.CRASHED
+        undecided |= result.outcome is Outcome.UNKNOWN and not settled
+        undecided |= result.outcome is Outcome.FOUND and bool(result.reason) and not settled
+    if undecided or not ran:
+        return Verdict.INCONCLUSIVE
+    return verdict
+
+
+def exit_code(verdict: Verdict, scope: Scope, *, strict: bool) -> ExitCode:
+    """Return what to tell a script: an open verdict fails a gate, not a static look."""
+    if verdict is Verdict.FAIL:
+        return ExitCode.FOUND
+    if verdict is Verdict.INCONCLUSIVE and (strict or scope == "smoke"):
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.OK

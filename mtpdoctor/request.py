@@ -1,0 +1,89 @@
+"""What is to be examined and how: the options, merged with a configuration file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mtpdoctor import tables
+from mtpdoctor.errors import DoctorError
+from mtpdoctor.findings import Severity
+
+CONFIG = "mtpdoctor.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One examination."""
+
+    words: tuple[str, ...] = ()
+    """The user's llama-server command, ``NAME=value`` before it included."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The environment that the server would be started with."""
+    smoke: bool = False
+    select: frozenset[str] | None = None
+    """Ids of the only checks to run; ``None`` for all."""
+    ignore: Mapping[str, str] = field(default_factory=dict)
+    """Ids of checks to leave out, with the reason."""
+    fail_on: Severity = Severity.ERROR
+    strict: bool = False
+    min_acceptance: float | None = None
+    min_speedup: float | None = None
+    timeout: float = 600.0
+    """Seconds that a server may take to become ready."""
+    offline: bool = False
+    force: bool = False
+    """Run the smoke run although a static error stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """``mtpdoctor.toml``, or ``[tool.mtpdoctor]`` in ``pyproject.toml``."""
+
+    command: str = ""
+    select: tuple[str, ...] = ()
+    ignore: Mapping[str, str] = field(default_factory=dict)
+    fail_on: Severity | None = None
+    strict: bool = False
+    min_acceptance: float | None = None
+    min_speedup: float | None = None
+    timeout: float | None = None
+    offline: bool = False
+
+
+def read_config(folder: Path) -> Config:
+    """Read the configuration of *folder*, the file of our own first.
+
+    Raises :exc:`DoctorError` with every mistake and its place; without a file all is default.
+    """
+    own, project = folder / CONFIG, folder / "pyproject.toml"
+    if own.is_file():
+        return _config(own, _toml(own))
+    if project.is_file():
+        table = _toml(project).get("tool", {})
+        if isinstance(table, dict) and isinstance(table.get("mtpdoctor"), dict):
+            return _config(project, table["mtpdoctor"])
+    return Config()
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DoctorError(f"{path}: {error}", "mend the file, or run in another folder") from None
+
+
+def _config(path: Path, raw: dict[str, Any]) -> Config:
+    known = {key.replace("-", "_"): value for key, value in raw.items()}
+    for key in ("min_acceptance", "min_speedup", "timeout"):
+        if type(known.get(key)) is int:
+            known[key] = float(known[key])
+    try:
+        return tables.build(known, Config)
+    except tables.TableError as error:
+        raise DoctorError(
+            f"{path}: " + "; ".join(error.mistakes), "the keys are those of --help"
+        ) from None
