@@ -85,6 +85,21 @@ class FlagNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueNote:
+    """A value of a flag that llama-server no longer takes, or never did."""
+
+    id: str
+    flag: str
+    value: str
+    successor: str = ""
+    """What to write instead; empty where nothing takes its place."""
+    owner: str = "llama.cpp"
+    """Whose value it is."""
+    says: str = ""
+    source: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """A log line that means something."""
 
@@ -118,5 +133,6 @@ class Tables:
     feature: tuple[Feature, ...] = ()
     bug: tuple[Bug, ...] = ()
     flag: tuple[FlagNote, ...] = ()
+    value: tuple[ValueNote, ...] = ()
     signature: tuple[Signature, ...] = ()
     version: tuple[SemanticVersion, ...] = ()
