@@ -18,10 +18,12 @@ class Flag:
     """Spellings that switch it off: ``("--no-mmap",)``."""
     arity: int = 0
     """How many values follow."""
+    placeholder: str = ""
+    """What the help calls the value: ``N``, ``FNAME``, ``[on|off|auto]``."""
     optional: bool = False
     """Whether the value may be left out, as in ``-fa`` alone."""
     values: frozenset[str] = frozenset()
-    """The only values it takes; empty where any will do."""
+    """The only values it takes (of a comma list: the only parts); empty where any will do."""
     env: tuple[str, ...] = ()
     """The environment variables that set it: ``LLAMA_ARG_FLASH_ATTN``."""
     removed: str = ""
@@ -57,13 +59,18 @@ class FlagTable:
     def _by_env(self) -> dict[str, Flag]:
         return {env: flag for flag in self.flags for env in flag.env}
 
+    @staticmethod
+    def spelling(word: str) -> str:
+        """Return *word* as a server looks it up: ``--ctx_size`` is ``--ctx-size`` to it."""
+        return word.replace("_", "-") if word.startswith("--") else word
+
     def find(self, name: str) -> Flag | None:
         """Return the row that *name* belongs to, whichever of its spellings it is."""
-        row = self._by_name.get(name)
+        row = self._by_name.get(self.spelling(name))
         return row[0] if row else None
 
     def negates(self, name: str) -> bool:
-        row = self._by_name.get(name)
+        row = self._by_name.get(self.spelling(name))
         return row is not None and row[1]
 
     def find_env(self, variable: str) -> Flag | None:
@@ -94,7 +101,7 @@ class Option:
     width: int = 1
     """How many words it takes up."""
     joined: bool = False
-    """Written as ``--flag=value``."""
+    """Written as ``--flag=value``, which every llama-server refuses as an invalid argument."""
     env: str = ""
     """The environment variable it comes from."""
 
@@ -113,6 +120,8 @@ class Launch:
     """Index of the first argument: 1, or 2 for ``llama serve``."""
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """The variables that were given with it (``NAME=value`` before it, ``LLAMA_ARG_*``)."""
+    inherited: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Those of them that the surrounding shell sets by itself, with its values."""
     options: tuple[Option, ...] = ()
     """Options of the environment first, then those of the command, in order."""
     stray: tuple[tuple[int, str], ...] = ()
@@ -149,6 +158,13 @@ class Launch:
         )
 
     def enabled(self, name: str) -> bool | None:
-        """Whether a switch is on or off; ``None`` when the command does not say."""
+        """Whether a switch is on or off; ``None`` when the command does not say.
+
+        Ask by the positive spelling, ``--mmap``.
+        """
         uses = self.uses(name)
-        return None if not uses else not uses[-1].negated
+        if uses:
+            return not uses[-1].negated
+        # Older builds list the negative spelling alone, as a flag of its own.
+        opposite = "--no-" + name.removeprefix("--")
+        return False if self.table.find(name) is None and self.has(opposite) else None
