@@ -1,0 +1,200 @@
+"""The command line: owns stdout, stderr and the exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from mtpdoctor.errors import DoctorError, ExitCode
+
+if TYPE_CHECKING:
+    from mtpdoctor.options import Options
+    from mtpdoctor.report import Report
+    from mtpdoctor.request import Request
+
+
+class _Terminated(BaseException):
+    """SIGTERM: unwinds like Ctrl-C, so that everything is cleaned up on the way out."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code, see :class:`~mtpdoctor.errors.ExitCode`."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    own = words[: words.index("--")] if "--" in words else words
+    if own == ["--version"]:  # answered without loading anything else
+        from mtpdoctor.version import VERSION
+
+        print(f"mtpdoctor {VERSION}")
+        return ExitCode.OK
+    debug = "--debug" in own
+    try:
+        with _terminated_by_signal():
+            return _run(words)
+    except DoctorError as error:
+        if debug:
+            raise
+        return _complain(error)
+    except KeyboardInterrupt:
+        _say("interrupted; nothing was left running")
+        return ExitCode.INTERRUPTED
+    except _Terminated:
+        _say("terminated; nothing was left running")
+        return ExitCode.TERMINATED
+    except BrokenPipeError:
+        _drop_stdout()
+        return ExitCode.OK
+    except Exception as error:
+        if debug:
+            raise
+        _say(f"a fault of mtpdoctor: {type(error).__name__}: {error}")
+        _say("--debug shows where; please report it")
+        return ExitCode.INTERNAL
+
+
+def _run(words: Sequence[str]) -> int:
+    from mtpdoctor import options
+
+    asked = options.read(words)
+    given = asked.given
+    if given.words:
+        return _lookup(given.words)
+    request = options.request(asked, dict(os.environ), Path.cwd())
+    interactive = given.format is None and given.output is None and _on_a_terminal()
+    if given.demo:
+        request = _demo(asked, request)
+    if interactive:
+        from mtpdoctor.tui import run
+
+        return run(request)
+    if request is None:
+        raise DoctorError(
+            "there is nothing to examine",
+            "put your command after --, as in: mtpdoctor -- llama-server -m MODEL.gguf …; or try"
+            " mtpdoctor --demo",
+        )
+    return _examine(request, asked)
+
+
+def _demo(asked: Options, request: Request | None) -> Request:
+    from dataclasses import replace
+
+    from mtpdoctor import demo
+
+    assert request is not None
+    wanted = asked.given.demo_acceptance
+    words = demo.command(
+        server=asked.given.server,
+        environment=dict(os.environ),
+        acceptance=demo.ACCEPTANCE if wanted is None else wanted,
+    )
+    return replace(request, words=words)
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _lookup(words: Sequence[str]) -> int:
+    from mtpdoctor.render import catalogue
+    from mtpdoctor.render.style import Style
+
+    style = Style.of(sys.stdout, dict(os.environ))
+    if words[0] == "checks":
+        if len(words) > 1:
+            raise DoctorError(f"unexpected word: {words[1]}", "mtpdoctor explain ID explains one")
+        lines = catalogue.lines(style)
+    elif len(words) == 2:
+        lines = catalogue.page_lines(words[1], style)
+    else:
+        raise DoctorError("explain takes one id", "mtpdoctor checks lists them all")
+    for line in lines:
+        print(line)
+    return ExitCode.OK
+
+
+def _examine(request: Request, asked: Options) -> int:
+    report = _diagnosed(request)
+    given = asked.given
+    if given.format == "json":
+        from mtpdoctor.render import json_v1
+
+        text = json_v1.dumps(report)
+    else:
+        from mtpdoctor.render import text as rendering
+        from mtpdoctor.render.style import Style
+
+        to_file = given.output is not None
+        style = Style() if to_file else Style.of(sys.stdout, dict(os.environ))
+        text = "\n".join(rendering.lines(report, style)) + "\n"
+    if given.output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        try:
+            given.output.write_text(text, "utf-8")
+        except OSError as error:
+            raise DoctorError(f"{given.output}: {error.strerror}", "choose another file") from None
+    return report.exit_code
+
+
+def _diagnosed(request: Request) -> Report:
+    """Examine *request*, showing on stderr what a long run is doing."""
+    from mtpdoctor import doctor
+    from mtpdoctor.events import SmokeSample, SmokeStage
+    from mtpdoctor.render.text import progress
+
+    with _status() as show:
+        for event in doctor.diagnose(request):
+            if isinstance(event, doctor.Finished):
+                return event.report
+            if isinstance(event, SmokeStage | SmokeSample):
+                show(progress(event))
+    raise AssertionError("an examination ends with its report")
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows one line at a time: rewritten on a terminal, silent elsewhere."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+    try:
+        yield lambda line: print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+    finally:
+        print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _terminated_by_signal() -> Iterator[None]:
+    def stop(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _complain(error: DoctorError) -> int:
+    _say(error.says)
+    if error.hint:
+        _say(f"try: {error.hint}")
+    return ExitCode.USAGE
+
+
+def _say(line: str) -> None:
+    from mtpdoctor.visible import visible
+
+    print(f"mtpdoctor: {visible(line)}", file=sys.stderr)
+
+
+def _drop_stdout() -> None:
+    """Let the reader of a closed pipe go; Python would complain of it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
