@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from mtpdoctor.facts.known import Unknown
 
-_not_asked = field(default_factory=Unknown)
+_not_asked = Unknown()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from mtpdoctor.facts.known import Unknown
 
-_not_run = field(default_factory=lambda: Unknown("not measured"))
+_not_run = Unknown("not measured")
 ArmName = Literal["plain", "mtp"]
 
 

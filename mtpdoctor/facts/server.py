@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
@@ -10,7 +10,7 @@ from mtpdoctor.builds import Span
 from mtpdoctor.facts.command import FlagTable
 from mtpdoctor.facts.known import Unknown
 
-_not_asked = field(default_factory=Unknown)
+_not_asked = Unknown()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
