@@ -23,7 +23,7 @@ class Build:
     @classmethod
     def parse(cls, text: str) -> Build:
         """Read ``b6123`` or ``6123``."""
-        match = _TAG.fullmatch(str(text).strip())
+        match = _TAG.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"not a build number: {text!r} (expected e.g. 'b6123')")
         return cls(int(match[1]))
@@ -50,8 +50,8 @@ class Span:
     @classmethod
     def parse(cls, text: str) -> Span:
         """Read ``b9600`` or ``b9600..b9700`` (both ends inclusive)."""
-        first, _, last = text.partition(_BETWEEN)
-        return cls(Build.parse(first), Build.parse(last or first))
+        first, dots, last = text.partition(_BETWEEN)
+        return cls(Build.parse(first), Build.parse(last if dots else first))
 
     def __str__(self) -> str:
         if self.first == self.last:
@@ -127,4 +127,6 @@ class BuildRange:
     def __str__(self) -> str:
         if self.fixed is None:
             return f"since {self.introduced.first_with}"
-        return f"{self.introduced.first_with} to {self.fixed.last_without}"
+        last = max(self.introduced.first_with, self.fixed.last_without)
+        surely = f"{self.introduced.first_with} to {last}"
+        return surely if self.fixed.exact else f"{surely} (gone in {self.fixed.first_with})"
