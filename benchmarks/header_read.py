@@ -218,14 +218,16 @@ def write_header_of_gemma4_size(path: Path, arch: str = "gemma4") -> None:
         file.truncate(-(-len(header) // ALIGNMENT) * ALIGNMENT + end)
 
 
+# VmHWM, and not ru_maxrss: that one survives exec, so a child starts with its parent's peak.
 _MEASURE = """
-import json, resource, sys, time
+import json, sys, time
 before = time.perf_counter()
 {imports}
 started = time.perf_counter()
 {work}
 ended = time.perf_counter()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+status = open("/proc/self/status").read()
+peak = int(status.split("VmHWM:")[1].split()[0])
 print(json.dumps([ended - started, started - before, peak / 1024]))
 """
 

@@ -9,9 +9,9 @@ import stat
 from pathlib import Path
 
 from mtpdoctor.gguf.refusals import COMPLETE, DOWNLOAD, Cause, GGUFError
-from mtpdoctor.gguf.sniff import GLIMPSE, stranger
+from mtpdoctor.gguf.sniff import GLIMPSE, MAGIC, stranger
 from mtpdoctor.gguf.source import HEADER_LIMIT, Source
-from mtpdoctor.gguf.walk import MAGIC, version_of
+from mtpdoctor.gguf.walk import version_of
 
 _KINDS = {
     stat.S_IFDIR: "a directory",

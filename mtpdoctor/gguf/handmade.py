@@ -25,7 +25,7 @@ def value_of(value: object, type_: ValueType | None = None) -> tuple[Value, Valu
     if isinstance(value, list | tuple):
         raw = _array(value, None if type_ is ValueType.ARRAY else type_)
         return open_array(Source(WHERE, raw, "little"), 0, "the array"), ValueType.ARRAY
-    type_ = type_ or _infer((value,), small=ValueType.UINT32)
+    type_ = _infer((value,), ValueType.UINT32) if type_ is None else type_
     raw = _encode(value, type_)
     if type_ is ValueType.STRING:
         return raw[8:].decode("utf-8"), type_

@@ -6,6 +6,7 @@ import re
 
 from mtpdoctor.gguf.refusals import COMPLETE, DOWNLOAD, Cause, GGUFError, plural
 
+MAGIC = b"GGUF"
 GLIMPSE = 4096
 """Bytes of the start of a file that are looked at."""
 
@@ -33,6 +34,9 @@ _COMPRESSED = {
 
 def stranger(path: str, head: bytes, size: int) -> GGUFError:
     """Return the error for a file of ``size`` bytes that starts with ``head``, not with GGUF."""
+    if MAGIC.startswith(head):
+        says = f"the file is cut short: {plural(size, 'byte')} are all there is of it"
+        return GGUFError(path, Cause.TRUNCATED, says, COMPLETE, offset=size)
     cause, says, hint = _recognise(head, size)
     return GGUFError(path, cause, f"{says} (at byte 0)", hint, offset=0)
 
@@ -62,8 +66,6 @@ def _recognise(head: bytes, size: int) -> tuple[Cause, str, str]:
     if head[:4] in _OLD:
         says = f"this is {_OLD[head[:4]]}, the format that GGUF replaced in August 2023"
         return Cause.UNSUPPORTED_VERSION, says, "download a GGUF conversion of the model"
-    if b"GGUF".startswith(head):
-        return Cause.TRUNCATED, f"the file is cut short after {plural(size, 'byte')}", COMPLETE
     if not head.strip(b"\0"):
         says = "the file starts with zeros: its space was reserved, and the data never came"
         return Cause.NOT_GGUF, says, COMPLETE

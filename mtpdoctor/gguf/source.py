@@ -10,8 +10,8 @@ from mtpdoctor.gguf.refusals import COMPLETE, CORRUPT, Cause, GGUFError, plural
 
 ByteOrder = Literal["little", "big"]
 
-HEADER_LIMIT = 1 << 28
-"""Bytes that a header may take, 13 times Gemma 4's: the bound on all time and memory here."""
+HEADER_LIMIT = 1 << 27
+"""Bytes that a header may take, 8 times Gemma 4's: the bound on all time and memory here."""
 
 # What does not fit in the file is either cut off or nonsense, and a user needs to know which.
 # These are far above what real models have, and far below what a flipped high byte makes.
@@ -42,6 +42,11 @@ class Source:
         """The byte order as ``struct`` writes it."""
         self.u32s = struct.Struct(self.mark + "I")
         self.u64s = struct.Struct(self.mark + "Q")
+
+    def close(self) -> None:
+        """Unmap the file now; nothing can be read any more."""
+        if isinstance(self.buffer, mmap.mmap):
+            self.buffer.close()
 
     def u32(self, pos: int, what: str) -> int:
         """Read an unsigned 32-bit integer; ``what`` names it if the file ends before."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from mtpdoctor.gguf.files import open_source
 from mtpdoctor.gguf.header import Header
-from mtpdoctor.gguf.refusals import CORRUPT, Cause, GGUFError
+from mtpdoctor.gguf.refusals import CORRUPT, Cause, GGUFError, plural
 from mtpdoctor.gguf.types import Tensor, ValueType
 from mtpdoctor.gguf.walk import File, walk
 
@@ -30,7 +30,7 @@ def read(path: Path | str) -> Header:
     """
     given = str(path)
     first = _file(given, 0)
-    count = _split(first, "split.count", ValueType.UINT16)
+    count = _split(first, "split.count", ValueType.UINT16)  # u16, or llama.cpp stops
     if count is None or count < 2:
         return _header(given, [first])
     paths = _paths(given, count)
@@ -38,25 +38,28 @@ def read(path: Path | str) -> Header:
         first = _file(paths[0], 0)
     files = [first, *(_file(name, part) for part, name in enumerate(paths[1:], start=1))]
     for number, (name, file) in enumerate(zip(paths, files, strict=True)):
-        own = _split(file, "split.no", ValueType.UINT16), _split(file, "split.count", None)
-        if own[0] != number or own[1] not in {count, None}:
-            says = f"this should be part {number + 1} of {count}, and its metadata says otherwise"
+        if _split(file, "split.no", ValueType.UINT16) != number:
+            says = f"this should be part {number + 1} of {count}, and its split.no says otherwise"
             raise GGUFError(name, Cause.MISSING_PART, says, _PARTS)
     return _header(given, files)
 
 
 def _file(path: str, part: int) -> File:
     source, version = open_source(path)
-    return walk(source, version, part)
+    try:
+        return walk(source, version, part)
+    except GGUFError:
+        source.close()  # or the error's traceback would keep the file mapped
+        raise
 
 
-def _split(file: File, key: str, type_: ValueType | None) -> int | None:
+def _split(file: File, key: str, type_: ValueType) -> int | None:
     """Return one of the split.* integers; llama.cpp takes each in one type only."""
     value = file.metadata.get(key)
     if value is None:
         return None
-    if not isinstance(value, int) or (type_ and file.types[key] is not type_):
-        says = f"{key} is of type {file.types[key].short}, and must be {type_ or 'an integer'}"
+    if not isinstance(value, int) or file.types[key] is not type_:
+        says = f"{key} is of type {file.types[key].short}, and must be {type_.short}"
         raise GGUFError(file.source.path, Cause.MALFORMED, says, CORRUPT)
     return value
 
@@ -73,16 +76,13 @@ def _paths(given: str, count: int) -> list[str]:
         raise GGUFError(given, Cause.MISSING_PART, says, "give the parts their names back")
     names = [f"{match['stem']}-{number:05}-of-{count:05}.gguf" for number in range(1, count + 1)]
     paths = [os.path.join(folder, name) for name in names]  # noqa: PTH118 - keeps "./" as given
-    missing = [name for name, path in zip(names, paths, strict=True) if not _exists(path)]
+    # A link to nothing is left to the opening of it, which has the better words.
+    missing = [n for n, path in zip(names, paths, strict=True) if not os.path.lexists(path)]
     if missing:
         listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if missing[3:] else "")
         says = f"{len(missing)} of the model's {count} parts are missing beside it: {listed}"
         raise GGUFError(given, Cause.MISSING_PART, says, _PARTS)
     return paths
-
-
-def _exists(path: str) -> bool:
-    return os.path.lexists(path)
 
 
 def _header(given: str, files: list[File]) -> Header:
@@ -93,10 +93,12 @@ def _header(given: str, files: list[File]) -> Header:
             says = f"tensor {min(twice)!r} is in an earlier part of the model too"
             raise GGUFError(file.source.path, Cause.DUPLICATE, says, _PARTS)
         tensors |= file.tensors
-    promised = _split(first, "split.tensors.count", ValueType.INT32) if len(files) > 1 else None
-    if promised is not None and promised != len(tensors):
-        says = f"the model should have {promised:,} tensors, and its parts have {len(tensors):,}"
-        raise GGUFError(given, Cause.MISSING_PART, says, _PARTS)
+    if len(files) > 1:
+        promised = _split(first, "split.tensors.count", ValueType.INT32)
+        if promised != len(tensors):
+            says = f"its parts have {plural(len(tensors), 'tensor')}, and split.tensors.count is"
+            says += f" {promised:,}" if promised is not None else " not there"
+            raise GGUFError(first.source.path, Cause.MISSING_PART, says, _PARTS)
     return Header(
         path=given,
         parts=tuple(file.source.path for file in files),

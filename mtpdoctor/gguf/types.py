@@ -118,6 +118,7 @@ GGML_TYPES = {
     39: Layout("MXFP4", 32, 17),
     40: Layout("NVFP4", 64, 36),
     41: Layout("Q1_0", 128, 18),
+    42: Layout("Q2_0", 64, 18),
 }
 """ggml's tensor types by the id in the file (``ggml.h``, ``ggml_type``)."""
 

@@ -16,7 +16,6 @@ from mtpdoctor.gguf.refusals import COMPLETE, CORRUPT, Cause, GGUFError, plural
 from mtpdoctor.gguf.source import ByteOrder, Source
 from mtpdoctor.gguf.types import CODES, GGML_TYPES, SIZES, Tensor, ValueType
 
-MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 ALIGNMENT_KEY = "general.alignment"
 KEY_LEAST = 8 + 1 + 4 + 1  # length, a key of one byte, type, a value of one byte
@@ -140,7 +139,7 @@ def _tensors(source: Source, count: int, pos: int, part: int) -> tuple[dict[str,
         if end - start >= NAME_LIMIT:
             says = f"the name of {what} has {end - start:,} bytes, and ggml allows {NAME_LIMIT - 1}"
             raise source.refuse(Cause.MALFORMED, says, offset=pos)
-        name = source.text(start, end)
+        name = source.text(start, end).partition("\0")[0]  # ggml's names are C strings
         what = f"tensor {name!r}"
         if name in tensors:
             raise source.refuse(Cause.DUPLICATE, f"{what} comes twice", offset=pos)
