@@ -72,6 +72,8 @@ class GpuCode:
     """Machine code: runs on the same major version at this minor version or above."""
     ptx: frozenset[int] = frozenset()
     """Portable code: the driver can compile it for this capability and any later one."""
+    exact: frozenset[int] = frozenset()
+    """Code of either kind that runs on this very capability alone (``sm_120a``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
