@@ -40,10 +40,15 @@ class Arm:
     """Median generation speed of the single-slot requests."""
     prompt_tokens_per_second: float | Unknown = _not_run
     predicted: int = 0
+    """Tokens of the single-slot requests; ``drafted`` and ``accepted`` are of the same."""
     drafted: int = 0
     accepted: int = 0
     requests: tuple[str, ...] = ()
     """Names of the requests that were answered."""
+    short: tuple[str, ...] = ()
+    """Those of them whose answer ended before as many tokens as were asked for."""
+    left_out: tuple[str, ...] = ()
+    """Names of requests that this server has too few slots for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,67 @@
+"""The smoke run: one server after the other, each asked the same things."""
+
+from __future__ import annotations
+
+import secrets
+from threading import Event
+
+from mtpdoctor.facts import ArmName, Attempt, Crash, Launch, SmokeRun
+from mtpdoctor.knowledge import Knowledge
+from mtpdoctor.launch import masked, plain
+from mtpdoctor.smoke import measure, plan, process
+from mtpdoctor.smoke.client import Client
+from mtpdoctor.smoke.plan import Settings
+from mtpdoctor.smoke.session import Run, Session, Shared
+
+_PORTS = 3
+"""How many ports are tried when somebody else was quicker."""
+
+
+def run(
+    launch: Launch, *, knowledge: Knowledge, settings: Settings, cancel: Event, binary: str
+) -> Run[SmokeRun]:
+    """Start *binary* as *launch* says, without and with drafting, and measure both.
+
+    Yields what happens as it happens, and returns what was measured. Nothing is raised for
+    anything that a server does; whatever was started has ended when this returns, is closed, or
+    the whole program dies. *cancel* may be set from any thread.
+    """
+    wake = Event()
+    shared = Shared(knowledge=knowledge, settings=settings, cancel=cancel, wake=wake, prompts={})
+    rounds: list[measure.Round] = []
+    attempts: list[Attempt] = []
+    for index, arm in enumerate(settings.rounds):
+        shared.done = index * settings.steps // len(settings.rounds)
+        attempt, round_ = yield from _round(launch, arm, shared, binary)
+        attempts.append(attempt)
+        if round_ is not None:
+            rounds.append(round_)
+        if attempt.outcome == "cancelled":
+            break
+    return measure.summary(rounds, tuple(attempts), settings)
+
+
+def _round(
+    launch: Launch, arm: ArmName, shared: Shared, binary: str
+) -> Run[tuple[Attempt, measure.Round | None]]:
+    asked = launch if arm == "mtp" else plain(launch)
+    yield shared.stage(arm, "start", "starting the server")
+    tries = 0
+    while True:
+        tries += 1
+        client = Client(port=plan.free_port(), key=secrets.token_urlsafe(24))
+        argv = plan.command(asked, binary=binary, port=client.port)
+        shown = masked(argv)
+        variables = plan.environment(asked, key=client.key)
+        try:
+            server = process.start(argv, variables, wake=shared.wake.set)
+        except OSError as error:  # no process, no memory, no descriptor left for the guard
+            crash = Crash(cause=f"the server cannot be started: {error.strerror or error}")
+            return Attempt(argv=shown, arm=arm, outcome="crashed", crash=crash), None
+        with server:
+            session = Session(shared, server, client, arm)
+            attempt = yield from session.attempt(shown)
+            if not session.taken or tries == _PORTS:
+                yield shared.stage(arm, "stop", "stopping the server")
+        if not session.taken or tries == _PORTS:
+            return attempt, session.round()
