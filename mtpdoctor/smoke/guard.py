@@ -104,8 +104,9 @@ class _Guard:
             found = True
         for pid in _descendants(os.getpid()):
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
-                found = True
+                if os.getpgid(pid) != self.pid:  # a second SIGTERM makes llama-server abort
+                    os.kill(pid, number)
+                    found = True
         return found
 
     def end(self, grace: float) -> None:
