@@ -84,7 +84,7 @@ def _run(words: Sequence[str]) -> int:
 def _demo(asked: Options, request: Request | None) -> Request:
     from dataclasses import replace
 
-    from mtpdoctor import demo
+    from mtpdoctor.demo import command as demo
 
     assert request is not None
     wanted = asked.given.demo_acceptance

@@ -19,7 +19,7 @@ from mtpdoctor.facts import Facts, Launch, Server, SmokeRun, Unknown
 from mtpdoctor.findings import Finding, Fix, Severity
 from mtpdoctor.knowledge import Knowledge
 from mtpdoctor.probes import gather
-from mtpdoctor.report import Report, exit_code, judge
+from mtpdoctor.report import Report, Scope, exit_code, judge
 from mtpdoctor.request import Request
 
 _MOST_REPAIRS = 3
@@ -44,7 +44,7 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
     """
     started, clock = datetime.now(UTC), perf_counter()
     book = knowledge.load()
-    command = launch.split(request.words)
+    command = launch.split(request.words, request.environment)
     loaded = registry.load()
     checks = _chosen(loaded.checks, request)
     facts = yield from gather.facts(command, request.environment, book)
@@ -77,7 +77,7 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
         proved=proved,
         ran=not request.smoke or proved,
     )
-    scope = "smoke" if request.smoke else "static"
+    scope: Scope = "smoke" if request.smoke else "static"
     yield Finished(
         report=Report(
             started_at=started,
@@ -186,8 +186,7 @@ class _Case:
         assert server is not None
         reading = {id: check for id, check in self.checks.items() if check.reads_run}
         settings = smoke.Settings(
-            ready_timeout=self.request.timeout,
-            offline=self.request.offline,
+            timeout=self.request.timeout,
             min_acceptance=self.request.min_acceptance,
             min_speedup=self.request.min_speedup,
         )
@@ -198,9 +197,8 @@ class _Case:
                 current,
                 binary=_program(server),
                 knowledge=self.book,
-                settings=settings,
+                settings=replace(settings, corrected=corrected is not None),
                 cancel=self.cancel,
-                corrected=corrected is not None,
             )
             run = replace(latest, attempts=run.attempts + latest.attempts)
             after = gather.again(facts, current).with_(latest)

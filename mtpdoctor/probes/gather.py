@@ -37,7 +37,7 @@ def facts(
     The model files are read meanwhile, on the guess that this server reads the command as most do.
     """
     surroundings = {**environment, **command.environment}
-    guess = commands.parse(command, commands.shipped(), environment)
+    guess = commands.parse(command, commands.shipped())
     answers: dict[str, object] = {}
     tasks: dict[str, Callable[[], object]] = {
         "server": lambda: server.probe(command.program, environment=surroundings, knowledge=book),
@@ -53,7 +53,7 @@ def facts(
             answers[done.probe] = done.fact
             yield done
     asked = _or(answers["server"], Server(named=command.program))
-    given = commands.parse(command, _table(asked), environment)
+    given = commands.parse(command, _table(asked))
     if not isinstance(models, model.Models) or model.names(given) != model.names(guess):
         models = model.probe(given, surroundings)
     for part in (models.target, models.drafter, models.hub):

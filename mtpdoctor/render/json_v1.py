@@ -76,7 +76,7 @@ def _command(report: Report) -> dict[str, Any]:
         "environment": _environment(given),
         "corrected": _argv(corrected),
         "corrected_environment": _environment(corrected) if corrected else None,
-        "corrected_shell": commands.shell(corrected) if corrected else None,
+        "corrected_shell": commands.shown(corrected) if corrected else None,
         "proved": report.proved,
     }
 
@@ -123,7 +123,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
         case Rebuild():
             return common | {"command": fix.command}
         case Download():
-            return common | {"command": commands.quote(fix.argv)}
+            return common | {"command": commands.shell(fix.argv)}
         case Advice() if fix.command:
             return common | {"command": fix.command}
         case Upgrade() | Advice():

@@ -93,7 +93,7 @@ def command_lines(report: Report, style: Style) -> Iterator[str]:
         yield "command (proved by the run):"
     else:
         return
-    command = commands.shell(commands.masked_launch(report.corrected or report.launch))
+    command = commands.shown(report.corrected or report.launch)
     yield f"  {style.bold(visible(command))}"
     yield ""
 

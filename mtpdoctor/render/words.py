@@ -114,7 +114,7 @@ def fix_command(fix: Fix) -> str:
     """Return the line to copy for a fix that has one."""
     match fix:
         case Download():
-            return commands.quote(fix.argv)
+            return commands.shell(fix.argv)
         case Rebuild():
             return fix.command
         case Advice():
