@@ -75,7 +75,8 @@ def accepted_spelling(name: str, table: FlagTable) -> str:
     row = everywhere.find(name)
     others: list[str] = []
     if row is not None:
-        others += row.negations if everywhere.negates(name) else row.names
+        same = row.negations if everywhere.negates(name) else row.names
+        others += sorted(same, key=len, reverse=True)
     for family in _RENAMED:
         if name in family:
             others += sorted(family, key=len, reverse=True)
@@ -116,8 +117,7 @@ def _set(launch: Launch, fix: SetFlag) -> Launch:
         environment = dict(launch.environment) | {own[0].env: wanted.values[0]}
         return reparse(launch, launch.words, environment)
     if not places:
-        cut = _cut(launch, (), gone)
-        return reparse(cut, (*cut.words, wanted.spelled, *wanted.values))
+        return _added(_cut(launch, (), gone), (wanted.spelled, *wanted.values))
     place = max((use for use in replaced if use.at >= 0), key=_at, default=max(places, key=_at))
     spelled = wanted.spelled
     if place in own and launch.table.accepts(place.spelled) and row is place.flag:
@@ -125,6 +125,14 @@ def _set(launch: Launch, fix: SetFlag) -> Launch:
         spelled = place.spelled if kept else spelled
     others = [use for use in places if use is not place]
     return _cut(launch, others, gone, {place.at: (place.width, (spelled, *wanted.values))})
+
+
+def _added(launch: Launch, words: tuple[str, ...]) -> Launch:
+    end = len(launch.words)
+    last = launch.options[-1] if launch.options else None
+    if last is not None and last.flag and last.at >= 0 and len(last.values) < last.flag.arity:
+        end = last.at  # behind it, the new flag would be taken for the value it lacks
+    return reparse(launch, (*launch.words[:end], *words, *launch.words[end:]))
 
 
 def _wanted(table: FlagTable, fix: SetFlag, replaced: tuple[Option, ...]) -> _Wanted | None:

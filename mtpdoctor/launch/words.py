@@ -161,20 +161,21 @@ def _refuse_router(command: Command) -> None:
         word.partition("=")[0].replace("_", "-") if word.startswith("--") else word
         for word in command.arguments
     ]
-    router = next((flag for flag in flags if flag in _ROUTER), None) or next(
-        (name for name in _ROUTER_ENV if name in command.environment), None
-    )
-    if router is not None:
-        raise DoctorError(
-            f"the command starts a router ({router}), which runs other servers",
-            f"give the command of one model: {PROGRAM} -m FILE ...",
-        )
     named = any(
         flag in _MODEL or flag.partition("=")[0] in _MODEL or _PRESET.fullmatch(flag)
         for flag in flags
     ) or any(f"LLAMA_ARG_{name}" in command.environment for name in _MODEL_ENV)
-    if not named:
+    if named:  # --models-dir beside a model is looked at by no build
+        return
+    asked = next((flag for flag in flags if flag in _ROUTER), None) or next(
+        (name for name in _ROUTER_ENV if name in command.environment), None
+    )
+    if asked is not None:
         raise DoctorError(
-            "the command names no model, so llama-server would start as a router",
-            "add -m FILE or -hf REPO",
+            f"the command starts a router ({asked}), which runs other servers",
+            f"give the command of one model: {PROGRAM} -m FILE ...",
         )
+    raise DoctorError(
+        "the command names no model, so llama-server would start as a router",
+        "add -m FILE or -hf REPO",
+    )

@@ -17,8 +17,12 @@ def help_of(version: str) -> str:
     return (SERVERS / version / "help.txt").read_text("utf-8")
 
 
-@cache
 def table_of(version: str = NEWEST) -> FlagTable:
+    return _table(version)
+
+
+@cache
+def _table(version: str) -> FlagTable:
     return table(help_of(version), f"llama-server {version}")
 
 

@@ -4,7 +4,7 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
-from launch.captured import VERSIONS, launch_of, table_of
+from launch.captured import VERSIONS, table_of
 
 from mtpdoctor.launch import parse, refusals, shipped, split, table
 from mtpdoctor.launch.shipped import FILE, union
