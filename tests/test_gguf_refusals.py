@@ -210,7 +210,7 @@ def patched(image: g.Image, kind: str, number: int, nth: int = 0) -> bytes:
         ("count", 3, "elements of metadata key 'tokenizer.ggml.tokens'"),
         ("key", 0, "metadata key 0 claims a length of {:,} bytes"),
         ("length", 0, "'general.architecture' claims a length of {:,} bytes"),
-        ("length", 1, "a string of an array claims a length of {:,} bytes"),
+        ("length", 1, "a string of metadata key 'tokenizer.ggml.tokens' claims a length of {:,}"),
         ("name", 1, "the name of tensor 1 claims a length of {:,} bytes"),
     ],
 )

@@ -92,7 +92,9 @@ def _metadata(source: Source, count: int) -> tuple[dict[str, Value], dict[str, V
         if not key:
             raise source.refuse(Cause.MALFORMED, f"{what} has an empty name", offset=pos)
         if key in metadata:
-            raise source.refuse(Cause.DUPLICATE, f"metadata key {key!r} comes twice", offset=pos)
+            raise source.refuse(
+                Cause.DUPLICATE, f"metadata key {key[:80]!r} comes twice", offset=pos
+            )
         what = f"metadata key {key[:80]!r}"
         type_number = source.u32(end, what)
         if type_number >= len(ValueType):
