@@ -1,0 +1,160 @@
+"""Whether the processor has the instructions that llama-server was compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mtpdoctor import (
+    Advice,
+    Drafter,
+    Evidence,
+    Finding,
+    Fix,
+    Host,
+    Launch,
+    Model,
+    NotApplicable,
+    Rebuild,
+    Server,
+    Severity,
+    SmokeRun,
+    Target,
+    Unknown,
+    check,
+    known,
+)
+from mtpdoctor.launch import cache_type
+from mtpdoctor_checks.pair import name
+from mtpdoctor_checks.speculation import quantized
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "SSE3": ("pni", "sse3"),
+    "SSSE3": ("ssse3",),
+    "AVX": ("avx",),
+    "AVX2": ("avx2",),
+    "F16C": ("f16c",),
+    "FMA": ("fma",),
+    "BMI2": ("bmi2",),
+    "AVX_VNNI": ("avx_vnni",),
+    "AVX512": ("avx512f",),
+    "AVX512_VBMI": ("avx512vbmi", "avx512_vbmi"),
+    "AVX512_VNNI": ("avx512_vnni",),
+    "AVX512_BF16": ("avx512_bf16",),
+    "AMX_INT8": ("amx_int8",),
+    "NEON": ("asimd", "neon"),
+    "DOTPROD": ("asimddp",),
+    "MATMUL_INT8": ("i8mm",),
+    "SVE": ("sve",),
+    "SME": ("sme",),
+}
+"""Instruction sets in the words of ``system_info``, and in those of ``/proc/cpuinfo``."""
+
+_QUANTIZED_ONLY = frozenset(
+    {"AMX_INT8", "AVX_VNNI", "AVX512_VNNI", "AVX512_VBMI", "DOTPROD", "MATMUL_INT8"}
+)
+"""Whole-number instructions, which only the code for quantized numbers uses."""
+
+_FLOAT = frozenset({"F32", "F16", "BF16", "F64", "I8", "I16", "I32", "I64"})
+
+
+@check(
+    "cpu-features-missing",
+    "llama-server was compiled for another processor",
+    after=["server-not-found"],
+)
+def cpu_features_missing(  # noqa: PLR0917  its facts
+    server: Server,
+    host: Host | None,
+    launch: Launch | None,
+    target: Target | None,
+    drafter: Drafter | None,
+    run: SmokeRun | None,
+) -> Iterator[Finding]:
+    crash = run.crash if run is not None else None
+    if crash is not None and crash.signal == "SIGILL":
+        during = f"during {crash.request}" if crash.request else "while it started"
+        yield _illegal(server, host, f"the smoke run: {server.named} died of SIGILL {during}")
+        return
+    failure = server.failure
+    if failure is not None and not isinstance(failure, Unknown) and failure.signal == "SIGILL":
+        yield _illegal(server, host, f"{server.named} --version died of SIGILL")
+        return
+    if host is None:
+        raise NotApplicable("no processor was examined")
+    needs = known(server.cpu_features)
+    missing = _missing(needs, known(host.cpu_features))
+    if not missing:
+        return
+    uses = _quantized(launch, target, drafter)
+    spared = missing <= _QUANTIZED_ONLY and not uses
+    if spared:
+        for model in (target, drafter):
+            if model is not None:
+                known(model.header)
+    yield _compiled_for(server, host, missing, uses, spared=spared)
+
+
+def _missing(compiled: frozenset[str], there: frozenset[str]) -> frozenset[str]:
+    """Return the instruction sets that were *compiled* in and are not *there*.
+
+    Words that name no instruction set of ours (``LLAMAFILE``, ``OPENMP``) are left aside.
+    """
+    return frozenset(word for word in compiled if word in NAMES and there.isdisjoint(NAMES[word]))
+
+
+def _quantized(
+    launch: Launch | None, target: Target | None, drafter: Drafter | None
+) -> tuple[str, ...]:
+    """Return what in the command is quantized: a model, or the KV cache."""
+    found = [name(model) for model in (target, drafter) if model is not None and _is(model)]
+    if launch is not None and any(quantized(cache_type(launch, each)) for each in ("k", "v")):
+        found.append("the KV cache")
+    return tuple(found)
+
+
+def _is(model: Model) -> bool:
+    if isinstance(model.header, Unknown):
+        return False
+    return any(tensor.type_name not in _FLOAT for tensor in model.header.tensors.values())
+
+
+def _compiled_for(
+    server: Server, host: Host, missing: frozenset[str], uses: tuple[str, ...], *, spared: bool
+) -> Finding:
+    words = ", ".join(sorted(missing))
+    if spared:
+        effect = "A quantized model would end it with SIGILL; this command has none."
+    elif missing <= _QUANTIZED_ONLY:
+        effect = f"It dies of SIGILL as soon as it computes with {' and '.join(uses)}."
+    else:
+        effect = "It dies of SIGILL as soon as it computes."
+    return Finding(
+        says=f"{server.named} was compiled for {words}, which this processor lacks\n{effect}",
+        severity=Severity.INFO if spared else Severity.ERROR,
+        about=server.named,
+        evidence=(Evidence(f"{server.named} was compiled for: {words}"), *_processor(host)),
+        fixes=_fixes(),
+    )
+
+
+def _illegal(server: Server, host: Host | None, seen: str) -> Finding:
+    return Finding(
+        says=(
+            f"{server.named} died of SIGILL: it uses instructions that this processor lacks\n"
+            "Take a llama.cpp that was built for this processor."
+        ),
+        about=server.named,
+        evidence=(Evidence(seen), *(_processor(host) if host is not None else ())),
+        fixes=_fixes(),
+    )
+
+
+def _processor(host: Host) -> tuple[Evidence, ...]:
+    return () if isinstance(host.cpu, Unknown) else (Evidence(f"processor: {host.cpu}"),)
+
+
+def _fixes() -> tuple[Fix, ...]:
+    return (
+        Rebuild(("-DGGML_NATIVE=ON",), why="for this very processor"),
+        Advice("or take one of llama.cpp's own releases, which choose the code that fits"),
+    )

@@ -1,0 +1,54 @@
+"""Whether the devices that the command names are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mtpdoctor import (
+    DropFlag,
+    Evidence,
+    Finding,
+    Launch,
+    NotApplicable,
+    Server,
+    check,
+    known,
+)
+
+_FLAGS = ("--device", "--spec-draft-device")
+
+
+@check(
+    "device-not-found",
+    "the command names a device that llama-server does not have",
+    after=["server-not-found", "server-does-not-run"],
+)
+def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
+    named = {flag: _devices(launch, flag) for flag in _FLAGS}
+    if not any(named.values()):
+        raise NotApplicable("the command names no device")
+    there = [device.name for device in known(server.devices)]
+    for flag, devices in named.items():
+        lacking = [each for each in devices if each.lower() not in {d.lower() for d in there}]
+        if not lacking:
+            continue
+        spelled = launch.uses(flag)[-1].spelled
+        yield Finding(
+            says=(
+                f"{spelled} names {', '.join(lacking)}, and {server.named} sees "
+                f"{', '.join(there) or 'no device at all'}\n"
+                "llama-server stops. Leave the flag out, and it takes what is there."
+            ),
+            about=spelled,
+            evidence=(
+                Evidence(f"{server.named} --list-devices: {', '.join(there) or '(none)'}"),
+                Evidence(f"the command: {spelled} {launch.value(flag)}"),
+            ),
+            fixes=(DropFlag(spelled),),
+        )
+
+
+def _devices(launch: Launch, flag: str) -> list[str]:
+    """Return the devices that the last use of *flag* names; ``none`` means no device."""
+    value = launch.value(flag) or ""
+    return [name for each in value.split(",") if (name := each.strip()) not in {"", "none"}]

@@ -1,0 +1,36 @@
+"""Whether the drafter takes and gives hidden states as wide as the target's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mtpdoctor import Drafter, Finding, Target, Undetermined, check
+from mtpdoctor_checks.pair import NOT_A_PAIR, gemma4_pair, integer, its_drafter, name, stated
+
+_KEY = "embedding_length_out"
+
+
+@check("drafter-width-mismatch", "the drafter was made for another target", after=NOT_A_PAIR)
+def drafter_width_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
+    ours, theirs = gemma4_pair(target, drafter)
+    width, own = integer(ours, "embedding_length"), integer(theirs, "embedding_length")
+    if width is None:
+        raise Undetermined(f"{name(target)} has no embedding_length")
+    out = integer(theirs, _KEY)
+    evidence = (stated(target, "embedding_length", width), stated(drafter, _KEY, out))
+    if out is None or out == own != width:
+        says = (
+            f"{name(drafter)} does not say how wide its target is: {_KEY} "
+            f"{'is not there' if out is None else f'is its own width, {out}'}, "
+            f"and should be {width}\nllama-server refuses it. Take a drafter that was converted "
+            "by llama.cpp's own converter."
+        )
+    elif out != width:
+        says = (
+            f"{name(drafter)} drafts for a target that is {out} wide, and {name(target)} is "
+            f"{width} wide\nllama-server aborts when it starts. Each size of Gemma 4 has its own "
+            "drafter."
+        )
+    else:
+        return
+    yield Finding(says=says, about=_KEY, evidence=evidence, fixes=its_drafter(target))

@@ -1,0 +1,78 @@
+"""The two files of a pair, and what they say about each other."""
+
+from __future__ import annotations
+
+from mtpdoctor import (
+    Advice,
+    Download,
+    Drafter,
+    Evidence,
+    Fix,
+    Model,
+    NotApplicable,
+    Target,
+    Unknown,
+    known,
+)
+from mtpdoctor.gguf import Header
+
+ASSISTANT = "gemma4-assistant"
+"""The architecture of Gemma 4's drafters; they read the KV cache of a ``gemma4`` target."""
+
+UNREADABLE = ("file-not-found", "not-a-gguf", "file-truncated")
+"""Checks whose finding means that there is no header to look at."""
+
+NOT_A_PAIR = (*UNREADABLE, "roles-swapped", "no-mtp-head", "drafter-arch-unknown")
+"""Checks whose finding makes it pointless to compare the two files."""
+
+_PUBLISHED = {
+    1536: "gemma-4-E2B-it",
+    2560: "gemma-4-E4B-it",
+    2816: "gemma-4-26B-A4B-it",
+    3840: "gemma-4-12B-it",
+    5376: "gemma-4-31B-it",
+}
+"""Gemma 4's targets by ``embedding_length``."""
+
+
+def gemma4_pair(target: Target, drafter: Drafter) -> tuple[Header, Header]:
+    """Return both headers; the question does not arise for any other kind of pair."""
+    for model, arch in ((drafter, ASSISTANT), (target, "gemma4")):
+        if not isinstance(model.header, Unknown) and model.header.arch != arch:
+            raise NotApplicable(f"not a {ASSISTANT} drafter with a gemma4 target")
+    return known(target.header), known(drafter.header)
+
+
+def shown(value: object) -> str:
+    """Return a value of a file for a message: one line, short, without control characters."""
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def stated(model: Model, key: str, value: object | None = None) -> Evidence:
+    """Return what *model* has under *key* of its architecture as evidence."""
+    if value is None and not isinstance(model.header, Unknown):
+        value = model.header.get(key)
+    written = "is not there" if value is None else f"= {shown(value)}"
+    return Evidence(f"{name(model)}: {key} {written}")
+
+
+def name(model: Model) -> str:
+    """Return what the user calls the file."""
+    return model.named or model.origin or type(model).__name__.lower()
+
+
+def integer(header: Header, key: str) -> int | None:
+    """Return a whole number of the architecture; ``None`` if there is none."""
+    value = header.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def its_drafter(target: Model) -> tuple[Fix, ...]:
+    """Return how to get a drafter that was made for *target*, as far as its width tells."""
+    header = target.header
+    width = 0 if isinstance(header, Unknown) else integer(header, "embedding_length")
+    found = _PUBLISHED.get(width or 0)
+    if found is None or (not isinstance(header, Unknown) and header.arch != "gemma4"):
+        return (Advice(f"give a drafter that was made for {name(target)}"),)
+    return (Download(f"unsloth/{found}-GGUF", f"mtp-{found}.gguf"),)

@@ -1,0 +1,71 @@
+"""Whether llama-server came up and answered every request of the smoke run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mtpdoctor import Advice, Evidence, Finding, NotApplicable, SmokeRun, check
+from mtpdoctor.facts import Attempt, Crash
+
+_EXPLAINED = (
+    "build-too-old",
+    "target-arch-unknown",
+    "drafter-arch-unknown",
+    "removed-flag",
+    "unknown-flag",
+    "flag-value-refused",
+    "device-not-found",
+    "spec-type-unknown",
+    "file-not-found",
+    "not-a-gguf",
+    "file-truncated",
+    "roles-swapped",
+    "no-mtp-head",
+    "drafter-width-mismatch",
+    "drafter-head-mismatch",
+    "attention-pattern-mismatch",
+    "vocab-mismatch",
+    "ordered-embeddings-drafter",
+    "quantized-v-without-flash-attention",
+    "flash-attention-abort",
+)
+"""Checks whose finding explains a crash better, and is an error wherever they find."""
+
+
+@check("server-failed", "llama-server failed while it was run", after=_EXPLAINED)
+def server_failed(run: SmokeRun) -> Iterator[Finding]:
+    crash = run.crash
+    if crash is None:
+        return
+    if crash.signal == "SIGILL":
+        raise NotApplicable("it died of SIGILL: see cpu-features-missing")
+    attempt = next(each for each in reversed(run.attempts) if each.crash is crash)
+    yield Finding(
+        says=f"{_end(crash)}{_moment(attempt)}\n{crash.cause or 'Its log does not say why.'}",
+        about="drafting" if attempt.arm == "mtp" else "without drafting",
+        evidence=tuple(Evidence(line) for line in crash.log_tail[-8:]) or (Evidence(_end(crash)),),
+        fixes=(_fix(crash),),
+    )
+
+
+def _end(crash: Crash) -> str:
+    if crash.timed_out:
+        return "llama-server did not answer in time"
+    if crash.signal:
+        return f"llama-server died of {crash.signal}"
+    if crash.exit_code is not None:
+        return f"llama-server ended with exit code {crash.exit_code}"
+    return "llama-server refused a request"
+
+
+def _moment(attempt: Attempt) -> str:
+    assert attempt.crash is not None
+    what = "with drafting" if attempt.arm == "mtp" else "without drafting"
+    when = f"at the request {attempt.crash.request!r}" if attempt.crash.request else "at its start"
+    return f", {what}, {when}"
+
+
+def _fix(crash: Crash) -> Advice:
+    if crash.check:
+        return Advice(f"read what it means: mtpdoctor explain {crash.check}")
+    return Advice("report it with the lines of the log, if nothing in them explains it")

@@ -1,0 +1,63 @@
+"""Whether llama-server knows every kind of drafting that the command asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from mtpdoctor import (
+    Advice,
+    Evidence,
+    Finding,
+    Fix,
+    Knowledge,
+    Launch,
+    NotApplicable,
+    Server,
+    SetFlag,
+    check,
+    cited,
+    known,
+)
+from mtpdoctor.launch import speculative_types
+from mtpdoctor_checks.speculation import MTP, SPEC_TYPE
+
+
+@check(
+    "spec-type-unknown",
+    "llama-server does not know the kind of drafting that is asked for",
+    after=["server-not-found", "server-does-not-run", "build-too-old"],
+)
+def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> Iterator[Finding]:
+    asked = speculative_types(launch)
+    if not asked:
+        raise NotApplicable(f"the command has no {SPEC_TYPE}")
+    listed = known(server.spec_types)
+    if not listed:
+        raise NotApplicable(f"{server.named} lists no values of {SPEC_TYPE}")
+    for value in dict.fromkeys(asked):
+        if value in listed or value == MTP:
+            continue
+        note = knowledge.value_note(SPEC_TYPE, value)
+        meant = note.successor if note else next(iter(get_close_matches(value, listed, n=1)), "")
+        says = f"{server.named} knows no {SPEC_TYPE} {value}"
+        if note is not None and note.owner != "llama.cpp":
+            says += f": that is {note.owner}'s word"
+        if meant in listed:
+            says += f"\nllama.cpp calls it {meant}."
+        yield Finding(
+            says=says,
+            about=SPEC_TYPE,
+            evidence=(
+                Evidence(f"{server.named} --help: {SPEC_TYPE} {','.join(sorted(listed))}"),
+                *(cited(note.source) if note else ()),
+            ),
+            fixes=(_fix(asked, value, meant, listed),),
+        )
+
+
+def _fix(asked: tuple[str, ...], wrong: str, meant: str, listed: frozenset[str]) -> Fix:
+    if meant not in listed:
+        return Advice(f"choose a value that {SPEC_TYPE} takes: {', '.join(sorted(listed))}")
+    right = dict.fromkeys(meant if value == wrong else value for value in asked)
+    return SetFlag(SPEC_TYPE, ",".join(right))
