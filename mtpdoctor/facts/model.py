@@ -51,4 +51,6 @@ class HubRepo:
     repo: str
     revision: str | Unknown = field(default_factory=Unknown)
     files: tuple[str, ...] = ()
-    """GGUF files of the newest cached snapshot, relative to it."""
+    """GGUF files of the newest cached snapshot, relative to it; also a ``preset.ini``."""
+    unfinished: tuple[str, ...] = ()
+    """Downloads that did not end: files of the snapshot without their data, and partial blobs."""
