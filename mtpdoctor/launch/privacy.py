@@ -10,7 +10,7 @@ _SECRET_FLAG = re.compile(
     r"--?(?:hft|(?:[\w-]*[-_])?(?:token|api[-_]?keys?|secret|password|passwd))", re.IGNORECASE
 )
 _SECRET_VARIABLE = re.compile(
-    r"(?:.*_)?(?:TOKEN|API_?KEY|ACCESS_KEY|SECRET|PASSWORD|PASSWD|CREDENTIALS)(?:_.*)?"
+    r"(?:\w*_)?(?:TOKEN|API_?KEY|ACCESS_KEY|SECRET|PASSWORD|PASSWD|CREDENTIALS)(?:_\w*)?"
     r"|LLAMA_ARG_API_KEY",
     re.IGNORECASE,
 )
