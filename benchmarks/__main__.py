@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks import header_read, startup, static_verdict
@@ -32,10 +32,11 @@ def main() -> None:
         *(f"| {name:<{width}} | {measured} | {against} |" for name, measured, against in table),
     ]
     print("\n".join(lines))
+    today = datetime.now(UTC).date()
     where = f"Python {platform.python_version()}, {os.cpu_count()} cores"
     proof = Path(__file__).parents[1] / "docs" / "proofs" / "bench.md"
     head = (
-        f"# Benchmarks\n\n{date.today()}: `make bench`, {where}. Best of several runs in turn.\n\n"
+        f"# Benchmarks\n\n{today}: `make bench`, {where}. Best of several runs in turn.\n\n"
     )
     proof.write_text(head + "\n".join(lines) + "\n", "utf-8")
 

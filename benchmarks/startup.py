@@ -1,4 +1,4 @@
-"""What does it cost to start? ``--version`` and ``checks`` against an interpreter that does nothing."""
+"""What does it cost to start? ``--version`` and ``checks`` against an idle interpreter."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
         checks,
         fail_on=request.fail_on,
         proved=proved,
-        ran=not request.smoke or proved,
+        complete=not loaded.broken and (proved or not request.smoke),
     )
     scope: Scope = "smoke" if request.smoke else "static"
     yield Finished(
@@ -160,7 +160,7 @@ class _Case:
             if not _changed(mended, following):
                 break
             mended = following
-            found = tuple(examine(gather.again(facts, mended), static))
+            found = tuple(examine(gather.again(facts, mended, self.request.environment), static))
         return mended if _changed(given, mended) else None
 
     def why_not_run(self, results: Mapping[str, Result]) -> str:
@@ -201,7 +201,7 @@ class _Case:
                 cancel=self.cancel,
             )
             run = replace(latest, attempts=run.attempts + latest.attempts)
-            after = gather.again(facts, current).with_(latest)
+            after = gather.again(facts, current, self.request.environment).with_(latest)
             kept = [result for result in results.values() if result.check not in reading]
             found = list(examine(after, reading, earlier=kept))
             for result in found:

@@ -71,17 +71,20 @@ def judge(
     *,
     fail_on: Severity,
     proved: bool,
-    ran: bool,
+    complete: bool,
 ) -> Verdict:
     """Return the verdict that *results* come to.
 
     A check that cannot tell counts when it could have failed the verdict. What a smoke run settled
-    (*proved*) no longer hangs on the static facts that were missing; a smoke run that was asked
-    for and did neither prove nor fail anything (*ran* is false) leaves the matter open.
+    (*proved*) no longer hangs on the static facts that were missing. An examination that is not
+    *complete* (a plugin that did not load, a smoke run that did not prove anything) or that looked
+    at nothing at all leaves the matter open.
     """
     verdict = Verdict.PASS
-    undecided = False
+    undecided = not complete
+    looked = proved
     for result in results:
+        looked |= result.outcome is not Outcome.SKIPPED
         for finding in result.findings:
             if finding.severity.rank >= fail_on.rank:
                 return Verdict.FAIL
@@ -94,7 +97,7 @@ def judge(
         undecided |= result.outcome is Outcome.CRASHED
         undecided |= result.outcome is Outcome.UNKNOWN and not settled
         undecided |= result.outcome is Outcome.FOUND and bool(result.reason) and not settled
-    if undecided or not ran:
+    if undecided or not looked:
         return Verdict.INCONCLUSIVE
     return verdict
 

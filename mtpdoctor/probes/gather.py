@@ -71,9 +71,10 @@ def facts(
     )
 
 
-def again(known: Facts, changed: Launch) -> Facts:
+def again(known: Facts, changed: Launch, environment: Mapping[str, str]) -> Facts:
     """Return *known* for a changed command: its models are looked up anew."""
-    return _with_models(known.with_(changed), model.probe(changed, changed.environment))
+    surroundings = commands.environment_for(changed, environment)
+    return _with_models(known.with_(changed), model.probe(changed, surroundings))
 
 
 def _with_models(known: Facts, models: model.Models) -> Facts:

@@ -31,8 +31,9 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
     for name, line in words.facts(report.facts):
         yield f"  {name:<8} {line}"
     yield ""
-    for result in report.results:
-        yield from result_lines(result, style)
+    for result in sorted(report.results, key=_worst_last):
+        if result.outcome is not Outcome.SKIPPED or not report.checks[result.check].needs_run:
+            yield from result_lines(result, style)
     for broken in report.broken:
         yield f"! plugin  {visible(broken.plugin)}: {visible(broken.reason)}"
     yield ""
@@ -44,6 +45,14 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
         yield ""
     yield from command_lines(report, style)
     yield f"{style.verdict(report.verdict)}: {words.verdict(report)}"
+
+
+def _worst_last(result: Result) -> int:
+    """Return where a result stands: what matters most is read last, beside the verdict."""
+    if result.outcome is Outcome.FOUND:
+        return 3 + max(finding.severity.rank for finding in result.findings)
+    order = (Outcome.SKIPPED, Outcome.PASSED, Outcome.UNKNOWN, Outcome.CRASHED)
+    return order.index(result.outcome)
 
 
 def result_lines(result: Result, style: Style) -> Iterator[str]:

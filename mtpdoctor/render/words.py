@@ -157,9 +157,11 @@ def verdict(report: Report) -> str:
         parts.append(_count(warnings, "warning"))
     if report.verdict is Verdict.INCONCLUSIVE and open_:
         parts.append(f"{_count(len(open_), 'check')} could not tell: {_some(open_)}")
+    if report.broken:
+        parts.append(f"{_count(len(report.broken), 'plugin')} did not load")
     if not parts:
         passed = report.count(Outcome.PASSED)
-        parts.append(f"all {passed} checks that apply passed")
+        parts.append(f"all {passed} checks that apply passed" if passed else "no check applies")
     if report.smoke is not None and report.proved:
         parts.append(_proof(report, report.smoke))
     elif report.smoke is not None:

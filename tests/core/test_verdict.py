@@ -42,11 +42,12 @@ def plain(id: str, outcome: Outcome) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("results", "proved", "ran", "wanted"),
+    ("results", "proved", "complete", "wanted"),
     [
-        ([], False, True, Verdict.PASS),
+        ([], False, True, Verdict.INCONCLUSIVE),
+        ([], True, True, Verdict.PASS),
         ([plain("an-error", Outcome.PASSED)], False, True, Verdict.PASS),
-        ([plain("an-error", Outcome.SKIPPED)], False, True, Verdict.PASS),
+        ([plain("an-error", Outcome.SKIPPED)], False, True, Verdict.INCONCLUSIVE),
         ([found(Severity.ERROR)], False, True, Verdict.FAIL),
         ([found(Severity.ERROR)], True, True, Verdict.FAIL),
         ([found(Severity.WARNING)], False, True, Verdict.WARN),
@@ -61,15 +62,15 @@ def plain(id: str, outcome: Outcome) -> Result:
         ([plain("an-error", Outcome.PASSED)], False, False, Verdict.INCONCLUSIVE),
     ],
 )
-def test_the_verdict(results: list[Result], proved: bool, ran: bool, wanted: Verdict) -> None:
-    verdict = judge(results, CHECKS, fail_on=Severity.ERROR, proved=proved, ran=ran)
+def test_the_verdict(results: list[Result], proved: bool, complete: bool, wanted: Verdict) -> None:
+    verdict = judge(results, CHECKS, fail_on=Severity.ERROR, proved=proved, complete=complete)
 
     assert verdict is wanted
 
 
 def test_fail_on_warning_fails_on_a_warning() -> None:
     verdict = judge(
-        [found(Severity.WARNING)], CHECKS, fail_on=Severity.WARNING, proved=False, ran=True
+        [found(Severity.WARNING)], CHECKS, fail_on=Severity.WARNING, proved=False, complete=True
     )
 
     assert verdict is Verdict.FAIL
