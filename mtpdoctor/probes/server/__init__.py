@@ -46,6 +46,8 @@ _INFO = re.compile(rb"system_info:[^\n]*\n")
 _NO_FILE = os.path.join(os.devnull, "none.gguf")  # noqa: PTH118  nothing can lie below it
 _INFO_WORDS = ("-lv", "4", "-m", _NO_FILE, "--host", "127.0.0.1", "--port", "0")
 _INFO_FLAGS = ("-lv", "-m", "--host", "--port")
+_ENDING = 1.0
+"""Seconds that it may take to end what did not answer within the deadline."""
 _TRIES = 3
 """A server that ends at once may lose its log: 1 of 150 runs of b10434 printed nothing."""
 _FEWEST_FLAGS = 10
@@ -70,7 +72,7 @@ def probe(
     path = find(named, environment)
     if isinstance(path, Unknown):
         return _nothing_known(named, path)
-    until = time.monotonic() + deadline
+    until = time.monotonic() + deadline + _ENDING
     late = Answer(stopped="deadline", seconds=deadline)
     clean = surroundings(environment)
     watched: list[Program] = []
@@ -100,7 +102,6 @@ def probe(
         lambda: _cpu_features(program, _flags(helping.get(until, late), path), clean, until)
     )
 
-    until += 2.0  # what ask() may need to end what did not answer
     version = versioning.get(until, late)
     helped = helping.get(until, late)
     flags = _flags(helped, path)

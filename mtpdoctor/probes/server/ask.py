@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -203,7 +204,8 @@ def _shrink(descriptor: int) -> None:
     if sys.platform == "linux":
         import fcntl
 
-        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, 4096)
+        with suppress(OSError):  # a sandbox may refuse it
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, 4096)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:

@@ -37,7 +37,7 @@ def find(named: str, environment: Mapping[str, str]) -> str | Unknown:
         + _hint(named, near(named, folders), "; there is ")
         + (
             f"; there is one in this folder: write {os.path.join('.', named)}"  # noqa: PTH118
-            if Path(named).is_file()
+            if os.path.isfile(named)  # noqa: PTH113  which takes any name
             else ""
         )
     )
