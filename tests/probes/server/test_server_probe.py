@@ -79,6 +79,20 @@ def test_a_shell_script_that_does_not_exec_is_seen_through(
     assert isinstance(server.architectures, Architectures)
 
 
+def test_an_interpreter_is_not_taken_for_the_server(
+    wheel_binary: Path, tmp_path: Path, book: Knowledge
+) -> None:
+    script = tmp_path / "llama-server"
+    script.write_text(f'#!/bin/sh\nwords=$("{wheel_binary}" "$@" 2>&1)\necho "$words"\n')
+    script.chmod(0o755)
+
+    server = probe(str(script), environment=_ENVIRONMENT, knowledge=book)
+
+    assert server.build == Span.exactly(10434)
+    assert isinstance(server.binary, Unknown)
+    assert isinstance(server.architectures, Unknown)
+
+
 def test_a_link_on_path_is_followed(wheel_binary: Path, tmp_path: Path, book: Knowledge) -> None:
     (tmp_path / "llama-server").symlink_to(wheel_binary)
 
