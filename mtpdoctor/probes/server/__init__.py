@@ -74,37 +74,39 @@ def probe(
         return _nothing_known(named, path)
     until = time.monotonic() + deadline + _ENDING
     late = Answer(stopped="deadline", seconds=deadline)
+    words = (path, "serve") if PurePath(path).stem == "llama" else (path,)
     clean = surroundings(environment)
     watched: list[Program] = []
     looked = Event()
 
     def look(pid: int) -> None:
-        program = binary.watch(pid)
+        program = binary.watch(pid, path)
         if program is not None:
             watched.append(program)
         looked.set()
 
-    def asked_help() -> Answer:
+    def asked_help() -> FlagTable | Unknown:
         try:
-            return ask([path, "--help"], clean, deadline, when_writing=look)
+            helped = ask([*words, "--help"], clean, deadline, when_writing=look)
         finally:
             looked.set()
+        return _flags(helped, path)
 
     helping = Later(asked_help)
-    versioning = Later(lambda: ask([path, "--version"], clean, deadline))
-    listing = Later(lambda: ask([path, "--list-devices"], clean, deadline))
+    versioning = Later(lambda: ask([*words, "--version"], clean, deadline))
+    listing = Later(lambda: ask([*words, "--list-devices"], clean, deadline))
     looked.wait(deadline)
     program = watched[0] if watched else binary.at_rest(path)
     if isinstance(program, Program):
         program = binary.complete(program)
+    no_help = _flags(late, path)
     reading = Later(lambda: _read(program, knowledge))
     printing = Later(
-        lambda: _cpu_features(program, _flags(helping.get(until, late), path), clean, until)
+        lambda: _cpu_features(program, helping.get(until, no_help), words[1:], clean, until)
     )
 
     version = versioning.get(until, late)
-    helped = helping.get(until, late)
-    flags = _flags(helped, path)
+    flags = helping.get(until, no_help)
     said = banner.read(version.text)
     failure = _failure(version, said, flags, path)
     slow = Unknown("reading its files took too long")
@@ -181,6 +183,7 @@ def _read(program: Program | Unknown, knowledge: Knowledge) -> _Read:
 def _cpu_features(
     program: Program | Unknown,
     flags: FlagTable | Unknown,
+    subcommand: tuple[str, ...],
     environment: Mapping[str, str],
     until: float,
 ) -> frozenset[str] | Unknown:
@@ -197,7 +200,7 @@ def _cpu_features(
     inner = environment if own is None else surroundings(own)
     for _ in range(_TRIES):
         left = max(0.1, until - time.monotonic())
-        answer = ask([program.executable, *_INFO_WORDS], inner, left, enough=_INFO)
+        answer = ask([program.executable, *subcommand, *_INFO_WORDS], inner, left, enough=_INFO)
         features = devices.cpu_features(answer.text)
         if features is not None:
             return features

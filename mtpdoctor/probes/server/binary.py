@@ -21,6 +21,7 @@ _MOST_MAPS = 1 << 22
 _MOST_ENVIRONMENT = 1 << 20
 _MOST_ENTRIES = 50_000
 _NATIVE = (elf.MAGIC, b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xbe\xba\xfe\xca")
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "busybox", "ksh"})
 _NOT_OFFLOADING = ("base", "cpu")
 
 
@@ -52,10 +53,11 @@ class Program:
         return frozenset(name for _, name in stems if not name.startswith(_NOT_OFFLOADING))
 
 
-def watch(pid: int) -> Program | None:
-    """Look at the process *pid*, or at the one of its group that has become the server.
+def watch(pid: int, path: str) -> Program | None:
+    """Look at the process *pid* that *path* was started as, or at what it started in its group.
 
-    Works where ``/proc`` does, while the process is held; ``None`` elsewhere.
+    Works where ``/proc`` does, while the process is held. ``None`` elsewhere, and where all that
+    is seen is the interpreter of a script.
     """
     if sys.platform != "linux":
         return None
@@ -66,7 +68,22 @@ def watch(pid: int) -> Program | None:
     for each in children:
         if each.libraries:
             return each
-    return children[-1] if children else own
+    last = children[-1] if children else own
+    return None if last is None or _interprets(last.executable, path) else last
+
+
+def _interprets(executable: str, path: str) -> bool:
+    """Whether *executable* may be what runs the script at *path*: its ``#!`` line names it."""
+    try:
+        with Path(path).open("rb") as file:
+            first = file.readline(512)
+    except OSError:
+        return False
+    if not first.startswith(b"#!"):
+        return False
+    names = {os.path.basename(word) for word in os.fsdecode(first[2:]).split()}  # noqa: PTH119
+    runs = os.path.basename(executable)  # noqa: PTH119
+    return runs in _SHELLS or any(runs.startswith(name) for name in names)
 
 
 def at_rest(path: str) -> Program | Unknown:
