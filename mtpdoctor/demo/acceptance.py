@@ -5,9 +5,9 @@ and drafts four at a time of which the first wrong one ends the acceptance, has
 
     acceptance = (p + p² + p³ + p⁴) / 4
 
-so ``p`` follows from the acceptance that is wanted. Words drawn by lot would make it
-fluctuate by 0.06 from one stretch of 128 tokens to the next. Therefore the numbers of right words between
-two misses are spread evenly over the quantiles of their distribution, which is geometric: any
+so ``p`` follows from the acceptance that is wanted. Words drawn by lot would make it fluctuate by
+0.06 from one stretch of 128 tokens to the next. Therefore the numbers of right words between two
+misses are spread evenly over the quantiles of their distribution, which is geometric: any
 stretch holds short and long ones in the same proportion.
 """
 

@@ -219,14 +219,15 @@ def _slow_frequencies(words: int) -> NDArray[np.int64]:
 def _frequencies(words: int, count: int) -> NDArray[np.int64]:
     """Return ``count`` distinct fast frequencies, the same for the same arguments."""
     fast = np.arange(_slow_frequencies(words).max() + 1, words // 2)
-    return np.random.default_rng(_SEED).permutation(fast)[:count]
+    order: NDArray[np.int64] = np.random.default_rng(_SEED).permutation(fast)
+    return order[:count]
 
 
 def _features(words: int, frequencies: NDArray[np.int64]) -> Matrix:
     """Return the features of each word, ``(words, 2 * frequencies)``; a row's length is 1."""
     angle = 2 * np.pi * np.outer(np.arange(words), frequencies) / words
-    pairs = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    return (pairs.reshape(words, -1) / len(frequencies) ** 0.5).astype(np.float32)
+    pairs = np.stack([np.cos(angle), np.sin(angle)], axis=-1) / len(frequencies) ** 0.5
+    return np.asarray(pairs.reshape(words, -1), np.float32)
 
 
 def _rotations(words: int, frequencies: NDArray[np.int64], ahead: int) -> Matrix:
