@@ -6,6 +6,7 @@ import argparse
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from mtpdoctor.errors import DoctorError
@@ -141,12 +142,20 @@ def read(argv: Sequence[str]) -> Options:
         own, command = own[:at], tuple(own[at + 1 :])
         if not command:
             raise DoctorError("nothing follows --", "put your llama-server command after it")
-    given = parser().parse_args(own)
+    given, unread = parser().parse_known_args(own)
     if given.words and given.words[0] not in {"checks", "explain"}:
         raise DoctorError(
             f"unexpected word: {given.words[0]}", "put -- before your llama-server command"
         )
+    if unread:
+        near = get_close_matches(unread[0], _flags(), n=1)
+        hint = f"did you mean {near[0]}?" if near else "mtpdoctor --help lists what there is"
+        raise DoctorError(f"there is no option {unread[0]}", hint)
     return Options(given=given, command=command)
+
+
+def _flags() -> list[str]:
+    return [flag for action in parser()._actions for flag in action.option_strings]  # noqa: SLF001
 
 
 def request(options: Options, environment: Mapping[str, str], folder: Path) -> Request | None:

@@ -86,7 +86,7 @@ def test_without_a_command_there_is_no_request(tmp_path: Path) -> None:
     ("argv", "says"),
     [
         (["--"], "nothing follows --"),
-        (["llama-server", "-m", "x"], "unexpected word|unrecognized arguments"),
+        (["llama-server", "-m", "x"], "unexpected word"),
         (["--min-acceptance", "0.5", "--", "llama-server"], "need --smoke"),
         (["--min-acceptance", "1.5", "--smoke", "--", "x"], "1.5 is not between 0 and 1"),
         (["--timeout", "soon", "--", "x"], "'soon' is not a number"),
@@ -94,7 +94,7 @@ def test_without_a_command_there_is_no_request(tmp_path: Path) -> None:
         (["--demo", "--", "llama-server"], "--demo brings its own command"),
         (["--target", "t", "--", "llama-server"], "one is given already"),
         (["--format", "yaml", "--", "x"], "invalid choice"),
-        (["--jsn", "--", "x"], "unrecognized arguments"),
+        (["--jsn", "--", "x"], "there is no option --jsn"),
     ],
 )
 def test_a_mistake_is_told_with_what_to_do(tmp_path: Path, argv: list[str], says: str) -> None:
