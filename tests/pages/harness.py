@@ -184,7 +184,9 @@ def _server(table: dict[str, Any] | None) -> Server | None:
         flags = _listing(SERVERS[help_of], spec_types)
     devices, archs = raw.pop("devices", None), raw.pop("architectures", None)
     fields = {"failure": None, "flags": flags, **_fields(Server, raw)}
-    if devices is not None:
+    if isinstance(devices, dict):
+        fields["devices"] = Unknown(devices["unknown"])
+    elif devices is not None:
         fields["devices"] = tuple(Device(name=name) for name in devices)
     if archs is not None:
         has, lacks = archs.get("has", ()), archs.get("lacks", ())

@@ -90,7 +90,10 @@ def test_a_finding_has_evidence_and_a_way_out_in_three_lines(id: str, example: E
 
 @pytest.mark.parametrize(("id", "example"), list(every_example()))
 def test_no_other_check_calls_the_same_patient_sick(id: str, example: Example) -> None:
-    """What is wrong has one name: an error that one check finds, no other finds again."""
+    """What is wrong has one name: an error that one check finds, no other finds again.
+
+    Only where a check steps back (skipped) may another one speak.
+    """
     results = list(examine(patient(example.facts), CHECKS))
     errors = {
         result.check
@@ -99,7 +102,7 @@ def test_no_other_check_calls_the_same_patient_sick(id: str, example: Example) -
         if finding.severity is Severity.ERROR
     }
 
-    assert errors <= {id}
+    assert errors <= {id} or first_word(example.result) == "skipped"
     assert not [result for result in results if result.outcome is Outcome.CRASHED]
 
 

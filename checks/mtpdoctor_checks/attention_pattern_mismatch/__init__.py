@@ -124,7 +124,10 @@ def _no_array(
         Unknown("no server") if server is None else capability.has(server, entry, knowledge)
     )
     if isinstance(wants_array, Unknown):
-        raise Undetermined(f"{name(drafter)} states {PATTERN} as one value: {wants_array.reason}")
+        raise Undetermined(
+            f"{name(drafter)} states {PATTERN} as one value, which builds from "
+            f"{entry.since.first_with} on refuse; {_which(server)}"
+        )
     if wants_array:
         yield Finding(
             says=(
@@ -135,3 +138,8 @@ def _no_array(
             evidence=(stated(drafter, PATTERN),),
             fixes=fixes,
         )
+
+
+def _which(server: Server | None) -> str:
+    build = Unknown("no server was examined") if server is None else capability.build(server)
+    return build.reason if isinstance(build, Unknown) else f"this is {build}"

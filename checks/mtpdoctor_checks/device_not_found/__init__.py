@@ -8,9 +8,11 @@ from mtpdoctor import (
     DropFlag,
     Evidence,
     Finding,
+    Fix,
     Launch,
     NotApplicable,
     Server,
+    SetFlag,
     check,
     known,
 )
@@ -37,15 +39,19 @@ def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
             says=(
                 f"{spelled} names {', '.join(lacking)}, and {server.named} sees "
                 f"{', '.join(there) or 'no device at all'}\n"
-                "llama-server stops. Leave the flag out, and it takes what is there."
+                "llama-server stops. Without the flag it takes what is there."
             ),
             about=spelled,
             evidence=(
                 Evidence(f"{server.named} --list-devices: {', '.join(there) or '(none)'}"),
                 Evidence(f"the command: {spelled} {launch.value(flag)}"),
             ),
-            fixes=(DropFlag(spelled),),
+            fixes=(_fix(spelled, [each for each in devices if each not in lacking]),),
         )
+
+
+def _fix(flag: str, left: list[str]) -> Fix:
+    return SetFlag(flag, ",".join(left)) if left else DropFlag(flag)
 
 
 def _devices(launch: Launch, flag: str) -> list[str]:

@@ -20,24 +20,26 @@ _KV_HEADS = "attention.head_count_kv"
 )
 def drafter_head_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
     gemma4_pair(target, drafter)
+    found: dict[tuple[str, int, int], list[str]] = {}
     for sliding, layers in ((True, "sliding-window"), (False, "full")):
-        theirs = kind(drafter, sliding=sliding)
-        ours = kind(target, sliding=sliding)
+        theirs, ours = kind(drafter, sliding=sliding), kind(target, sliding=sliding)
         if theirs is None or ours is None:
             continue
-        for key, mine, wanted in (
-            (_HEAD[sliding], theirs.head, ours.head),
-            (_KV_HEADS, theirs.kv_heads, ours.kv_heads),
-        ):
-            if mine != wanted:
-                yield _mismatch(target, drafter, layers, key, mine=mine, wanted=wanted)
+        if theirs.head != ours.head:
+            found.setdefault((_HEAD[sliding], theirs.head, ours.head), []).append(layers)
+        if theirs.kv_heads != ours.kv_heads:
+            found.setdefault((_KV_HEADS, theirs.kv_heads, ours.kv_heads), []).append(layers)
+    for (key, mine, wanted), where in found.items():
+        yield _mismatch(target, drafter, where, key, mine=mine, wanted=wanted)
+    for sliding in (True, False):
         yield from _uneven(target, drafter, sliding=sliding)
 
 
 def _mismatch(
-    target: Target, drafter: Drafter, layers: str, key: str, *, mine: int, wanted: int
+    target: Target, drafter: Drafter, where: list[str], key: str, *, mine: int, wanted: int
 ) -> Finding:
-    what = "KV heads" if key == _KV_HEADS else "elements a head"
+    layers = " and ".join(where)
+    what = "number of KV heads" if key == _KV_HEADS else "head size"
     outcome = (
         "llama-server aborts when it starts."
         if mine > wanted
@@ -45,8 +47,8 @@ def _mismatch(
     )
     return Finding(
         says=(
-            f"{name(drafter)} reads {name(target)}'s KV cache of the {layers} layers with "
-            f"{mine} {what}, and it has {wanted}\n{outcome}"
+            f"{name(drafter)} reads the KV cache of {name(target)}'s {layers} layers with a {what} "
+            f"of {mine}, and it is {wanted}\n{outcome}"
         ),
         about=key,
         evidence=(

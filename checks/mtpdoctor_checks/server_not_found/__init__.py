@@ -14,7 +14,7 @@ def server_not_found(server: Server) -> Iterator[Finding]:
     if isinstance(server.path, Unknown):
         yield Finding(
             says=(
-                f"there is no {server.named} to run: {server.path.reason}\n"
+                f"{server.named} was not found: {server.path.reason}\n"
                 "Give the path of your llama-server, or install llama.cpp."
             ),
             about=server.named,
