@@ -103,7 +103,7 @@ def _architectures(architectures: Architectures) -> dict[str, Any]:
 
 
 def _gpu_code(code: GpuCode) -> dict[str, Any]:
-    return {"sass": sorted(code.sass), "ptx": sorted(code.ptx)}
+    return {"sass": sorted(code.sass), "exact": sorted(code.exact), "ptx": sorted(code.ptx)}
 
 
 def _model(model: Model) -> dict[str, Any]:
