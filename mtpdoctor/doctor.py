@@ -12,7 +12,7 @@ from typing import Any
 
 from mtpdoctor import knowledge, launch, registry
 from mtpdoctor.checks import Check
-from mtpdoctor.engine import Outcome, Result, examine
+from mtpdoctor.engine import Result, examine
 from mtpdoctor.errors import DoctorError
 from mtpdoctor.events import CheckDone, ProbeDone, SmokeEvent, SmokeStage
 from mtpdoctor.facts import Facts, Launch, Server, SmokeRun, Unknown
@@ -131,6 +131,10 @@ def _findings(results: Iterable[Result]) -> Iterator[Finding]:
         yield from result.findings
 
 
+def _gravity(result: Result) -> int:
+    return max((1 + finding.severity.rank for finding in result.findings), default=0)
+
+
 def _changed(old: Launch, new: Launch) -> bool:
     return (old.words, dict(old.environment)) != (new.words, dict(new.environment))
 
@@ -202,11 +206,12 @@ class _Case:
             )
             run = replace(latest, attempts=run.attempts + latest.attempts)
             after = gather.again(facts, current, self.request.environment).with_(latest)
-            kept = [result for result in results.values() if result.check not in reading]
-            found = list(examine(after, reading, earlier=kept))
+            # What the fixes mended no longer explains how the mended command ends.
+            static = {id: check for id, check in self.checks.items() if id not in reading}
+            found = list(examine(after, reading, earlier=tuple(examine(after, static))))
             for result in found:
                 earlier = results.get(result.check)
-                if earlier is None or earlier.outcome is not Outcome.FOUND:
+                if earlier is None or _gravity(result) >= _gravity(earlier):
                     results[result.check] = result
                     yield CheckDone(result=result)
             if latest.proved or self.cancel.is_set():
