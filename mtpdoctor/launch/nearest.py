@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from mtpdoctor.facts import FlagTable
@@ -31,6 +30,8 @@ def suggest(name: str, table: FlagTable) -> str:
     long = [other for other in accepted if other.startswith("--")]
     if len(bare) < 4:
         return ""
+    import difflib
+
     near = difflib.get_close_matches("--" + bare, long, n=1, cutoff=_NEAR)
     return near[0] if near else ""
 

@@ -7,19 +7,19 @@ read a command and never says that a flag is unknown or gone.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from mtpdoctor.facts import Flag, FlagTable
 from mtpdoctor.launch.helptext import APPENDING
 
 COLUMNS = ("names", "negations", "placeholder", "arity", "optional", "env", "values")
-FILE = "flags.tsv"
+FILE = Path(__file__).with_name("flags.tsv")
 
 
 @cache
 def shipped() -> FlagTable:
     """Return the table that ships; ``asked`` is false in it."""
-    text = files("mtpdoctor.launch").joinpath(FILE).read_text("utf-8")
+    text = FILE.read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines()[1:]]
     return FlagTable(
         flags=tuple(_flag(row) for row in rows), source="the table that ships", asked=False

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-from importlib.resources import files
 from pathlib import Path
 
 from launch.captured import VERSIONS, table_of
@@ -15,11 +14,10 @@ OTHERS = Path(__file__).with_name("flags_of_other_builds.txt")
 def test_the_table_that_ships_is_the_union_of_what_the_captured_servers_list() -> None:
     tables = [table_of(version) for version in VERSIONS]
     text = union((*tables, table(OTHERS.read_text("utf-8"), "other builds")))
-    path = Path(str(files("mtpdoctor.launch").joinpath(FILE)))
     if os.environ.get("MTPDOCTOR_UPDATE"):
-        path.write_text(text, "utf-8")
+        FILE.write_text(text, "utf-8")
 
-    assert path.read_text("utf-8") == text, "stale: run this test with MTPDOCTOR_UPDATE=1"
+    assert FILE.read_text("utf-8") == text, "stale: run this test with MTPDOCTOR_UPDATE=1"
 
 
 def test_every_flag_of_a_captured_server_has_the_same_meaning_in_the_table_that_ships() -> None:
