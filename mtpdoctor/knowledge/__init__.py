@@ -73,7 +73,7 @@ class Knowledge:
 
     @cached_property
     def signatures(self) -> tuple[Signature, ...]:
-        """Log lines and what they mean, the telling ones first; of two that match, the first."""
+        """Log lines and what they mean; of two that match a line, the first is meant."""
         return _tables(self.folder, _SIGNATURES).signature if self.folder is not None else ()
 
     def named(self, id: str) -> Feature:
