@@ -7,7 +7,8 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mtpdoctor.facts import ArmName, Launch, Option
+from mtpdoctor.facts import ArmName, Launch
+from mtpdoctor.launch import environment_for, without
 
 HOST = "127.0.0.1"
 KEY_VARIABLE = "LLAMA_API_KEY"
@@ -31,21 +32,8 @@ OURS = frozenset(
     }
 )
 """Flags of the user's command that are left out: nothing that reaches the model is among them."""
-_OUR_VARIABLES = frozenset(
-    {
-        "LLAMA_ARG_HOST",
-        "LLAMA_ARG_PORT",
-        "LLAMA_ARG_REUSE_PORT",
-        "LLAMA_ARG_API_KEY",
-        "LLAMA_ARG_API_KEY_FILE",
-        "LLAMA_ARG_API_PREFIX",
-        "LLAMA_ARG_SSL_KEY_FILE",
-        "LLAMA_ARG_SSL_CERT_FILE",
-        "LLAMA_ARG_LOG_FILE",
-        "LLAMA_LOG_FILE",
-    }
-)
-_PREFIX = "LLAMA_ARG_"
+_LOG_VARIABLE = "LLAMA_LOG_FILE"
+"""How builds before the prefix ``LLAMA_ARG_`` named it."""
 _MARGIN = 64
 """Tokens of the context that stay free beside prompt and answer: room for drafts."""
 
@@ -125,19 +113,8 @@ def free_port() -> int:
 
 def command(launch: Launch, *, binary: str, port: int) -> tuple[str, ...]:
     """Return the words of *launch* with host and port of ours in place of the user's."""
-    dropped = {
-        index
-        for option in launch.options
-        if option.at >= 0 and _is_ours(option)
-        for index in range(option.at, option.at + option.width)
-    }
-    kept = (word for index, word in enumerate(launch.words) if index not in dropped and index > 0)
+    kept = without(launch, OURS).words[1:]
     return (binary, *kept, "--host", HOST, "--port", str(port))
-
-
-def _is_ours(option: Option) -> bool:
-    names = option.flag.names if option.flag is not None else (option.spelled,)
-    return not OURS.isdisjoint(names)
 
 
 def environment(
@@ -145,15 +122,11 @@ def environment(
 ) -> dict[str, str]:
     """Return the variables of the server: *inherited* ones, and *launch*'s own settings.
 
-    ``LLAMA_ARG_*`` come from *launch* alone, since it may have taken some out. Without
-    ``GGML_NO_BACKTRACE`` a failed assertion attaches a debugger, which can take minutes.
+    Without ``GGML_NO_BACKTRACE`` a failed assertion attaches a debugger, which can take minutes.
     """
-    base = os.environ if inherited is None else inherited
-    found = {name: value for name, value in base.items() if not name.startswith(_PREFIX)}
-    found.setdefault("GGML_NO_BACKTRACE", "1")
-    found |= launch.environment
-    for name in _OUR_VARIABLES:
-        found.pop(name, None)
+    surrounding = os.environ if inherited is None else inherited
+    found = {"GGML_NO_BACKTRACE": "1"} | environment_for(without(launch, OURS), surrounding)
+    found.pop(_LOG_VARIABLE, None)
     return found | {KEY_VARIABLE: key}
 
 

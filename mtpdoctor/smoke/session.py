@@ -188,6 +188,8 @@ class Session:
         while True:
             if (yield from self._await(lambda: self._client.healthy(seconds=2), 4.0)):
                 return monotonic() - self._server.started
+            if self._server.exited.is_set():
+                raise _Ended
             now = monotonic()
             if now >= look:
                 look, before, seen = now + _AT_WORK, seen, self._moved()
