@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-GENERATION = 1
+GENERATION = 2
 """To be raised with every change of what the files hold: it is part of their names."""
 
 

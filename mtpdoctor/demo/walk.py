@@ -129,9 +129,6 @@ def drafter(shape: Shape, of: Shape, *, missed: frozenset[int] = frozenset()) ->
     tensors: dict[str, Tensor] = {
         "rope_freqs.weight": np.ones(shape.key_length // 2, np.float32),
         "token_embd.weight": _rows(shape.words, features, width),
-        "output_norm.weight": np.ones(width, np.float32),
-        "nextn.pre_projection.weight": project,
-        "nextn.post_projection.weight": np.zeros((out, width), np.float32),
     }
     turns = _rotations(of.words, slow, _AHEAD)
     for block, swa in enumerate(shape.sliding_window_pattern):
@@ -151,6 +148,11 @@ def drafter(shape: Shape, of: Shape, *, missed: frozenset[int] = frozenset()) ->
             f"blk.{block}.attn_output.weight": output.reshape(width, heads * head),
             f"blk.{block}.post_attention_norm.weight": np.full(width, 1 / share, np.float32),
         }
+    tensors |= {
+        "output_norm.weight": np.ones(width, np.float32),
+        "nextn.post_projection.weight": np.zeros((out, width), np.float32),
+        "nextn.pre_projection.weight": project,
+    }
     metadata = _metadata("gemma4-assistant", "Count Assistant", shape, shape.block_count)
     extra: dict[str, Field] = {
         "gemma4-assistant.embedding_length_out": (out, "u32"),
