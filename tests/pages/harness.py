@@ -27,9 +27,9 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from headers import real
 
@@ -157,7 +157,7 @@ def _fact(name: str, table: dict[str, Any]) -> object:
             raise ValueError(f"no fact is called {name!r}")
 
 
-def _fields(kind: type, table: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(kind: Any, table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of *kind* that *table* states, each read as its type wants it."""
     hints = get_type_hints(kind)
     return {key: _field(raw, hints[key], key) for key, raw in table.items()}
@@ -166,6 +166,13 @@ def _fields(kind: type, table: Mapping[str, Any]) -> dict[str, Any]:
 def _field(raw: Any, kind: Any, at: str) -> Any:
     if isinstance(raw, dict) and raw.keys() == {"unknown"}:
         return Unknown(raw["unknown"])
+    for member in (kind, *get_args(kind)):
+        if not isinstance(member, type) or not is_dataclass(member) or member is Unknown:
+            continue
+        if isinstance(raw, dict):
+            return member(**_fields(member, raw))
+        if isinstance(raw, list):
+            return tuple(_field(each, member, at) for each in raw)
     return tables.build(raw, kind, at)
 
 
