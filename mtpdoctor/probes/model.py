@@ -164,9 +164,14 @@ def _listed(repo: HubRepo) -> tuple[str, ...]:
 
 
 def _pick(repo: HubRepo, option: Option, chosen: str) -> str | None:
-    """Return the model of *repo*: the file that is *chosen* by name, or by the tag."""
+    """Return the model of *repo*: the file that is *chosen* by name, or by the tag.
+
+    Later builds also take the name in another case; then the cache alone does not decide.
+    """
     files = _listed(repo)
-    return pick.named(files, chosen) if chosen else pick.model(files, _tag(option))
+    if chosen:
+        return chosen if chosen in files else None
+    return pick.model(files, _tag(option))
 
 
 def _beside(repo: HubRepo, option: Option, main: str | None) -> str | None:

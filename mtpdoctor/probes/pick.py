@@ -41,14 +41,6 @@ def model(files: Sequence[str], tag: str) -> str | None:
     return models[0] if models and not tag else None
 
 
-def named(files: Iterable[str], name: str) -> str | None:
-    """Return the file that ``--hf-file`` means: as written, or else in another case."""
-    files = tuple(files)
-    if name in files:
-        return name
-    return next((file for file in files if file.lower() == name.lower()), None)
-
-
 def drafter(files: Iterable[str], target: str, tag: str) -> str | None:
     """Return the MTP drafter that is found for the model *target*; empty for no model.
 

@@ -88,11 +88,6 @@ def test_the_deepest_then_the_very_tag_then_the_nearest_bits_win(
     assert pick.drafter(files, target, tag) == found
 
 
-def test_a_file_is_named_in_any_case_but_its_own_first() -> None:
-    assert pick.named(("A.gguf", "a.gguf"), "a.gguf") == "a.gguf"
-    assert pick.named(("A.gguf",), "a.gguf") == "A.gguf"
-
-
 @given(files=st.lists(NAMES.map(lambda name: name + ".gguf")), tag=NAMES)
 def test_whatever_is_picked_is_one_of_the_files(files: list[str], tag: str) -> None:
     model = pick.model(files, tag)
