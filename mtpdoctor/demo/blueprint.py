@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,9 +74,9 @@ def save(blueprint: Blueprint, path: Path) -> None:
     """Write ``blueprint`` to ``path`` as GGUF v3, little-endian.
 
     The file appears under its name complete or not at all: it is written and synced under a name
-    of this process beside it, then moved. Raises ``OSError``.
+    of this thread beside it, then moved. Raises ``OSError``.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     writer = gguf.GGUFWriter(None, blueprint.architecture)
     for key, (value, kind) in blueprint.metadata.items():
         if key != "general.architecture":  # the writer has put it first
@@ -90,11 +91,12 @@ def save(blueprint: Blueprint, path: Path) -> None:
         writer.write_header_to_file(unfinished)
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
-        writer.close()
+        writer.flush()
         with unfinished.open("rb") as written:
             os.fsync(written.fileno())
         unfinished.replace(path)
     finally:
+        writer.close()
         unfinished.unlink(missing_ok=True)
 
 
