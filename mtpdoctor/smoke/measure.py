@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from statistics import median
 from typing import Any
 
@@ -16,6 +15,8 @@ from mtpdoctor.smoke.plan import Ask, Settings
 
 _FEWEST = 16
 """Tokens below which a speed says nothing."""
+_MOST = 10**9
+"""Of anything in the timings; what is above was not measured."""
 _LENGTH = re.compile(
     r"\(\s*(\d{1,9}) accepted /\s*(\d{1,9}) generated\), mean len =\s*(\d{1,4}\.\d{1,6})"
 )
@@ -83,7 +84,7 @@ def sample(ask: Ask, answer: dict[str, Any]) -> Sample:
 
 def _count(timings: dict[str, Any], key: str) -> int:
     value = timings.get(key, 0)
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= _MOST:
         raise Refused(f"/completion answered with {key} = {str(value)[:40]!r}")
     return value
 
@@ -93,7 +94,7 @@ def _number(timings: dict[str, Any], key: str) -> float:
     value = timings.get(key)
     if value is None:
         return 0.0
-    if type(value) not in {int, float} or not isfinite(value) or value < 0:
+    if type(value) not in {int, float} or not 0 <= value <= _MOST:
         raise Refused(f"/completion answered with {key} = {str(value)[:40]!r}")
     return float(value)
 
