@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -15,15 +15,12 @@ from mtpdoctor.checks import Check
 from mtpdoctor.engine import Result, examine
 from mtpdoctor.errors import DoctorError
 from mtpdoctor.events import CheckDone, ProbeDone, SmokeEvent, SmokeStage
-from mtpdoctor.facts import Facts, Launch, Server, SmokeRun, Unknown
-from mtpdoctor.findings import Finding, Fix, Severity
+from mtpdoctor.facts import Facts, Launch, Server, SmokeRun, Target, Unknown
 from mtpdoctor.knowledge import Knowledge
 from mtpdoctor.probes import gather
 from mtpdoctor.report import Report, Scope, exit_code, judge
 from mtpdoctor.request import Request
-
-_MOST_REPAIRS = 3
-"""How often a command is mended and tried again before the doctor gives up."""
+from mtpdoctor.treatment import MOST_ROUNDS, Treatment, Ward, changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,15 +51,20 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
         results[result.check] = result
         yield CheckDone(result=result)
     given = facts.get(Launch)
-    case = _Case(request=request, book=book, checks=checks, cancel=cancel or Flag())
-    corrected = case.mend(facts, results)
+    assert given is not None
+    ward = Ward(checks=static, environment=request.environment)
+    treatment = ward.mend(facts, results.values())
+    corrected = treatment.launch
     run: SmokeRun | None = None
     skipped = ""
     if request.smoke:
-        skipped = case.why_not_run(results)
+        trial = _Trial(
+            request=request, book=book, ward=ward, checks=checks, cancel=cancel or Flag()
+        )
+        skipped = trial.why_not(facts, treatment)
         if not skipped:
-            run, corrected = yield from case.prove(facts, corrected, results)
-            facts = facts.with_(run)
+            run, corrected = yield from trial.prove(facts, treatment, results)
+            facts = gather.again(facts, given, request.environment).with_(run)
     facts_for_skips = facts if run else facts.without(SmokeRun, skipped or "smoke run: not run")
     for id in checks.keys() - results.keys():
         result = next(examine(facts_for_skips, {id: checks[id]}))
@@ -93,7 +95,7 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
             ignored=request.ignore,
             broken=loaded.broken,
             launch=given,
-            corrected=corrected,
+            corrected=corrected if changed(given, corrected) else None,
             smoke=run,
             smoke_skipped=skipped,
             proved=proved,
@@ -115,113 +117,77 @@ def _chosen(checks: Mapping[str, Check[Any]], request: Request) -> dict[str, Che
     }
 
 
-def safe_fixes(results: Iterable[Result]) -> tuple[Fix, ...]:
-    """Return the first safe fix of each finding that is more than a remark."""
-    return tuple(
-        fix
-        for finding in _findings(results)
-        if finding.severity is not Severity.INFO
-        for fix in [next((fix for fix in finding.fixes if fix.safe), None)]
-        if fix is not None
-    )
-
-
-def _findings(results: Iterable[Result]) -> Iterator[Finding]:
-    for result in results:
-        yield from result.findings
-
-
 def _gravity(result: Result) -> int:
     return max((1 + finding.severity.rank for finding in result.findings), default=0)
 
 
-def _changed(old: Launch, new: Launch) -> bool:
-    return (old.words, dict(old.environment)) != (new.words, dict(new.environment))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """What stays the same while one command is mended and tried."""
+class _Trial:
+    """What stays the same while one command is run, mended, and run again."""
 
     request: Request
     book: Knowledge
+    ward: Ward
     checks: Mapping[str, Check[Any]]
     cancel: Flag
 
-    def mend(self, facts: Facts, results: Mapping[str, Result]) -> Launch | None:
-        """Return the command with every safe fix, and the fixes that those make necessary.
-
-        ``None`` when there is nothing to fix.
-        """
-        given = facts.get(Launch)
-        if given is None:
-            return None
-        mended, found = given, tuple(results.values())
-        static = {id: check for id, check in self.checks.items() if not check.needs_run}
-        for _ in range(_MOST_REPAIRS):
-            fixes = safe_fixes(found)
-            following = launch.apply(mended, fixes) if fixes else mended
-            if not _changed(mended, following):
-                break
-            mended = following
-            found = tuple(examine(gather.again(facts, mended, self.request.environment), static))
-        return mended if _changed(given, mended) else None
-
-    def why_not_run(self, results: Mapping[str, Result]) -> str:
-        """Return why a smoke run would be pointless: an error that no safe fix removes."""
-        for result in results.values():
-            for finding in result.findings:
-                unsafe = not any(fix.safe for fix in finding.fixes)
-                if finding.severity is Severity.ERROR and unsafe and not self.request.force:
-                    return f"not run, because {result.check} stands"
+    def why_not(self, facts: Facts, treatment: Treatment) -> str:
+        """Return why a run would be pointless; empty when it would not."""
+        target = facts.get(Target)
+        if self.request.offline and target is not None and isinstance(target.path, Unknown):
+            return f"not run, because of --offline: {target.path.reason}"
+        if treatment.obstacle and not self.request.force:
+            return f"not run, because {treatment.obstacle} stands"
         return ""
 
     def prove(
-        self, facts: Facts, corrected: Launch | None, results: dict[str, Result]
-    ) -> Generator[Event, None, tuple[SmokeRun, Launch | None]]:
+        self, facts: Facts, treatment: Treatment, results: dict[str, Result]
+    ) -> Generator[Event, None, tuple[SmokeRun, Launch]]:
         """Run the command, mend it where the run shows how, and run it again.
 
-        What a run found of the command as given stays found, also when its mended form is proved.
+        What is found of the command as given stays found in *results*, also when its mended form
+        is proved: the graver answer stands.
         """
         from mtpdoctor import smoke  # the static path need not pay for it
 
         given, server = facts.get(Launch), facts.get(Server)
         assert given is not None
         assert server is not None
-        reading = {id: check for id, check in self.checks.items() if check.reads_run}
         settings = smoke.Settings(
             timeout=self.request.timeout,
             min_acceptance=self.request.min_acceptance,
             min_speedup=self.request.min_speedup,
         )
-        run = SmokeRun()
-        for _ in range(_MOST_REPAIRS):
-            current = corrected or given
+        offline = self.request.offline and given.table.accepts("--offline")
+        current, run = treatment.launch, SmokeRun()
+        for _ in range(MOST_ROUNDS):
+            asked = launch.with_flags(current, (("--offline", None),)) if offline else current
             latest = yield from smoke.run(
-                current,
+                asked,
                 binary=_program(server),
                 knowledge=self.book,
-                settings=replace(settings, corrected=corrected is not None),
+                settings=replace(settings, corrected=changed(given, current)),
                 cancel=self.cancel,
             )
             run = replace(latest, attempts=run.attempts + latest.attempts)
+            # All checks: what was downloaded can be read now, and what the fixes mended no longer
+            # explains how the mended command ends.
             after = gather.again(facts, current, self.request.environment).with_(latest)
-            # What the fixes mended no longer explains how the mended command ends.
-            static = {id: check for id, check in self.checks.items() if id not in reading}
-            found = list(examine(after, reading, earlier=tuple(examine(after, static))))
+            found = tuple(examine(after, self.checks))
             for result in found:
                 earlier = results.get(result.check)
                 if earlier is None or _gravity(result) >= _gravity(earlier):
                     results[result.check] = result
-                    yield CheckDone(result=result)
+                    if earlier is None or replace(earlier, seconds=result.seconds) != result:
+                        yield CheckDone(result=result)
             if latest.proved or self.cancel.is_set():
                 break
-            following = launch.apply(current, safe_fixes(found))
-            if not _changed(current, following):
+            following = self.ward.mend(after, found).launch
+            if not changed(current, following):
                 break
-            corrected = following
+            current = following
             yield SmokeStage(step="repair", says="trying again with what the run showed")
-        return run, corrected
+        return run, current
 
 
 def _program(server: Server) -> str:

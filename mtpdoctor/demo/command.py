@@ -43,6 +43,9 @@ def command(
         "draft-mtp",
         "--spec-draft-n-max",
         "4",
+        # one thread never waits for another, so the figures hold on a busy machine too
+        "--threads",
+        "1",
     )
 
 
