@@ -42,9 +42,10 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
     started, clock = datetime.now(UTC), perf_counter()
     book = knowledge.load()
     command = launch.split(request.words, request.environment)
-    loaded = registry.load()
+    gathering = gather.facts(command, request.environment, book)
+    loaded = registry.load()  # while the server answers
     checks = _chosen(loaded.checks, request)
-    facts = yield from gather.facts(command, request.environment, book)
+    facts = yield from gathering
     static = {id: check for id, check in checks.items() if not check.needs_run}
     results: dict[str, Result] = {}
     for result in examine(facts, static):

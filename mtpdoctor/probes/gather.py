@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -34,19 +34,31 @@ def facts(
 ) -> Generator[ProbeDone, None, Facts]:
     """Ask everything at once; what the server's own help is needed for comes after it.
 
-    The model files are read meanwhile, on the guess that this server reads the command as most do.
+    The probes are under way when this returns. The model files are read meanwhile, on the guess
+    that this server reads the command as most do.
     """
     surroundings = {**environment, **command.environment}
     guess = commands.parse(command, commands.shipped())
-    answers: dict[str, object] = {}
     tasks: dict[str, Callable[[], object]] = {
         "server": lambda: server.probe(command.program, environment=surroundings, knowledge=book),
         "models": lambda: model.probe(guess, surroundings),
         "gpus": gpu.probe,
         "host": host.probe,
     }
-    models: object = None
-    for done in together.run(tasks, deadline=DEADLINE):
+    under_way = together.run(tasks, deadline=DEADLINE)
+    return _collected(under_way, command, surroundings, guess, book)
+
+
+def _collected(
+    under_way: Iterator[ProbeDone],
+    command: Command,
+    surroundings: Mapping[str, str],
+    guess: Launch,
+    book: Knowledge,
+) -> Generator[ProbeDone, None, Facts]:
+    answers: dict[str, object] = {}
+    models: object = Unknown("the model files were not read")
+    for done in under_way:
         if done.probe == "models":
             models = done.fact
         else:
@@ -54,7 +66,9 @@ def facts(
             yield done
     asked = _or(answers["server"], Server(named=command.program))
     given = commands.parse(command, _table(asked))
-    if not isinstance(models, model.Models) or model.names(given) != model.names(guess):
+    if isinstance(models, Unknown):  # a dead network share: reading again would hang as well
+        models = model.Models(target=Target(path=models, header=models))
+    elif not isinstance(models, model.Models) or model.names(given) != model.names(guess):
         models = model.probe(given, surroundings)
     for part in (models.target, models.drafter, models.hub):
         if part is not None:

@@ -24,10 +24,11 @@ _LONGEST_REASON = 300
 def run(
     tasks: Mapping[str, Callable[[], object]], *, deadline: float, cancel: Event | None = None
 ) -> Iterator[ProbeDone]:
-    """Start every task at once, and yield each answer as it comes.
+    """Start every task at once, and return an iterator that yields each answer as it comes.
 
-    A task that raises, that gives no answer within *deadline* seconds of the start, or that is
-    still at work when *cancel* is set, is answered by an Unknown. So each name is yielded once.
+    The tasks are under way when this returns, whenever the answers are asked for. A task that
+    raises, that gives no answer within *deadline* seconds of the start, or that is still at work
+    when *cancel* is set, is answered by an Unknown. So each name is yielded once.
     """
     answers: SimpleQueue[ProbeDone] = SimpleQueue()
     started = monotonic()
@@ -35,7 +36,16 @@ def run(
         Thread(
             target=_answer, args=(name, task, answers), name=f"probe {name}", daemon=True
         ).start()
-    waiting = dict.fromkeys(tasks)
+    return _answers(dict.fromkeys(tasks), answers, started, deadline, cancel)
+
+
+def _answers(
+    waiting: dict[str, None],
+    answers: SimpleQueue[ProbeDone],
+    started: float,
+    deadline: float,
+    cancel: Event | None,
+) -> Iterator[ProbeDone]:
     reason = f"did not answer within {deadline:g} s"
     while waiting:
         left = started + deadline - monotonic()
