@@ -93,6 +93,15 @@ def diagnose(
     )
 
 
+def says_nothing(lines: Iterable[str], knowledge: Knowledge) -> bool:
+    """Whether no line tells of any trouble.
+
+    llama-server writes its log from a thread of its own, and on a busy machine a server that gives
+    up may be gone before its last words are written.
+    """
+    return not any(_ERROR.search(line) and not _benign(line, knowledge) for line in lines)
+
+
 def _benign(line: str, knowledge: Knowledge) -> bool:
     return any(
         entry.meaning == "benign" and entry.pattern.compiled.search(line)

@@ -111,6 +111,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def is_taken(port: int) -> bool:
+    """Whether somebody listens on *port* of the loopback."""
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return True
+    return False
+
+
 def command(launch: Launch, *, binary: str, port: int) -> tuple[str, ...]:
     """Return the words of *launch* with host and port of ours in place of the user's."""
     kept = without(launch, OURS).words[1:]

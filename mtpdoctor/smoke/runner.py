@@ -11,10 +11,11 @@ from mtpdoctor.launch import masked, plain
 from mtpdoctor.smoke import measure, plan, process
 from mtpdoctor.smoke.client import Client
 from mtpdoctor.smoke.plan import Settings
-from mtpdoctor.smoke.session import Run, Session, Shared
+from mtpdoctor.smoke.session import Session, Shared
+from mtpdoctor.smoke.watch import Run
 
-_PORTS = 3
-"""How many ports are tried when somebody else was quicker."""
+_STARTS = 3
+"""How often a server is started when somebody took its port, or its last words were lost."""
 
 
 def run(
@@ -61,7 +62,7 @@ def _round(
         with server:
             session = Session(shared, server, client, arm)
             attempt = yield from session.attempt(shown)
-            if not session.taken or tries == _PORTS:
+            if not session.again or tries == _STARTS:
                 yield shared.stage(arm, "stop", "stopping the server")
-        if not session.taken or tries == _PORTS:
+        if not session.again or tries == _STARTS:
             return attempt, session.round()

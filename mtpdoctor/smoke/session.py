@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from time import monotonic
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from mtpdoctor.events import LogLine, SmokeEvent, SmokeSample, SmokeStage, Step
+from mtpdoctor.events import SmokeSample, SmokeStage, Step
 from mtpdoctor.facts import ArmName, Attempt, Crash
 from mtpdoctor.knowledge import Knowledge
 from mtpdoctor.smoke import measure, plan
 from mtpdoctor.smoke.client import Client, Late, Lost, Refused
-from mtpdoctor.smoke.diagnosis import Ending, diagnose
+from mtpdoctor.smoke.diagnosis import Ending, diagnose, says_nothing
 from mtpdoctor.smoke.plan import Ask, Settings
 from mtpdoctor.smoke.process import ServerProcess, moved
+from mtpdoctor.smoke.watch import Cancelled, Ended, Run, Watch
 
-T = TypeVar("T")
-Run = Generator[SmokeEvent, None, T]
-
-_LOOK = 0.05
-"""Seconds between two looks at whether to cancel; all else wakes the run at once."""
 _FIRST_POLL, _LAST_POLL = 0.01, 0.25
-_DYING = 10.0
-"""Seconds that a server which dropped a connection may take to end, traces and all."""
 _AT_WORK = 10.0
 """Seconds in which a server that is still loading moves at least :data:`_MOVED` bytes."""
 _MOVED = 1 << 20
@@ -35,15 +27,6 @@ _DOWNLOAD = 16 << 20
 """Bytes written that make waiting a download."""
 _QUESTION = 30.0
 """Seconds for an answer that needs no generation."""
-_TAKEN = "couldn't bind"
-
-
-class _Cancelled(Exception):  # noqa: N818  no error
-    pass
-
-
-class _Ended(Exception):  # noqa: N818
-    """The server ended by itself."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,6 +56,7 @@ class Session:
 
     def __init__(self, shared: Shared, server: ServerProcess, client: Client, arm: ArmName) -> None:
         self._shared = shared
+        self._watch = Watch(server, arm, cancel=shared.cancel, wake=shared.wake)
         self._settings = shared.settings
         self._server = server
         self._client = client
@@ -85,8 +69,8 @@ class Session:
         self._ready_seconds = 0.0
         self._samples: list[measure.Sample] = []
         self._left_out: list[str] = []
-        self.taken = False
-        """Whether somebody else had our port."""
+        self.again = False
+        """Whether the same start may go otherwise: our port was taken, or the log was lost."""
 
     def attempt(self, argv: tuple[str, ...]) -> Run[Attempt]:
         """Ask everything there is to ask, and put into words what came in the way."""
@@ -94,18 +78,16 @@ class Session:
         crash: Crash | None = None
         try:
             yield from self._all()
-        except _Cancelled:
+        except Cancelled:
             outcome = "cancelled"
-        except _Ended:
+        except Ended:
             outcome, crash = "crashed", self._crash(self._unstarted())
-            self.taken = not self._ready_seconds and any(
-                _TAKEN in line for line in self._server.log.lines()
-            )
+            self.again = self._is_worth_another_start(crash)
         except Late as late:
             outcome, crash = "timeout", self._crash(str(late), timed_out=True)
         except (Lost, Refused) as refusal:
             outcome, crash = "refused", self._crash(str(refusal))
-        yield from self._lines()
+        yield from self._watch.lines()
         return Attempt(
             argv=argv,
             arm=self._arm,
@@ -138,6 +120,14 @@ class Session:
             otherwise=otherwise,
             timed_out=timed_out,
         )
+
+    def _is_worth_another_start(self, crash: Crash) -> bool:
+        if self._ready_seconds or self._server.failure or crash.signal:
+            return False
+        lost = not crash.signature and says_nothing(
+            self._server.log.lines(), self._shared.knowledge
+        )
+        return lost or plan.is_taken(self._client.port)
 
     def _unstarted(self) -> str:
         failure = self._server.failure
@@ -173,7 +163,7 @@ class Session:
                 if free_seconds >= self._settings.sample_seconds:
                     break
         if self._server.exited.is_set():
-            raise _Ended
+            raise Ended
 
     def _ready(self) -> Run[float]:
         """Wait until the server is ready; return the seconds since its start.
@@ -186,10 +176,10 @@ class Session:
         last = monotonic() + _PATIENCE * timeout
         seen, shown = self._moved(), 0
         while True:
-            if (yield from self._await(lambda: self._client.healthy(seconds=2), 4.0)):
+            if (yield from self._watch.answer(lambda: self._client.healthy(seconds=2), 4.0)):
                 return monotonic() - self._server.started
             if self._server.exited.is_set():
-                raise _Ended
+                raise Ended
             now = monotonic()
             if now >= look:
                 look, before, seen = now + _AT_WORK, seen, self._moved()
@@ -201,7 +191,7 @@ class Session:
                     yield self._shared.stage(self._arm, "download", says, counts=False)
             if now >= deadline:
                 raise Late(f"not ready after {now - self._server.started:.0f} s")
-            yield from self._pause(pause)
+            yield from self._watch.pause(pause)
             pause = min(_LAST_POLL, 1.5 * pause)
 
     def _moved(self) -> tuple[int, int]:
@@ -212,7 +202,7 @@ class Session:
     def _look_around(self) -> Run[None]:
         """Learn how many slots there are, and how much context each has."""
         try:
-            props = yield from self._await(
+            props = yield from self._watch.answer(
                 lambda: self._client.get("/props", seconds=_QUESTION), _QUESTION
             )
         except (Refused, Late, Lost):
@@ -234,10 +224,10 @@ class Session:
         def post() -> dict[str, Any]:
             return self._client.post("/completion", body, seconds=limit)
 
-        boxes = [self._send(post) for _ in range(ask.parallel)]
+        boxes = [self._watch.send(post) for _ in range(ask.parallel)]
         samples = []
         for box in boxes:
-            answer = yield from self._receive(box, limit + 1)
+            answer = yield from self._watch.receive(box, limit + 1)
             samples.append(measure.sample(ask, answer))
         return samples
 
@@ -248,14 +238,14 @@ class Session:
             return known
         chat = {"messages": [{"role": "user", "content": text}]}
         try:
-            answer = yield from self._await(
+            answer = yield from self._watch.answer(
                 lambda: self._client.post("/apply-template", chat, seconds=_QUESTION), _QUESTION
             )
             prompt = answer.get("prompt")
         except (Refused, Late):
             prompt = None
         words = {"content": prompt if isinstance(prompt, str) and prompt else text}
-        answer = yield from self._await(
+        answer = yield from self._watch.answer(
             lambda: self._client.post(
                 "/tokenize", words | {"add_special": True, "parse_special": True}, seconds=_QUESTION
             ),
@@ -266,52 +256,3 @@ class Session:
             raise Refused("/tokenize did not answer with tokens")
         self._shared.prompts[text] = tuple(tokens)
         return tuple(tokens)
-
-    # Waiting without missing anything: a line of the log, the end of the server, a cancel.
-
-    def _send(self, work: Callable[[], T]) -> SimpleQueue[T | Exception]:
-        box: SimpleQueue[T | Exception] = SimpleQueue()
-
-        def call() -> None:
-            try:
-                box.put(work())
-            except (Lost, Late, Refused) as error:
-                box.put(error)
-            self._shared.wake.set()
-
-        Thread(target=call, name="request", daemon=True).start()
-        return box
-
-    def _await(self, work: Callable[[], T], seconds: float) -> Run[T]:
-        return (yield from self._receive(self._send(work), seconds + 1))
-
-    def _receive(self, box: SimpleQueue[T | Exception], seconds: float) -> Run[T]:
-        deadline = monotonic() + seconds
-        while box.empty():
-            yield from self._pause(_LOOK)
-            if box.empty() and self._server.exited.is_set():
-                raise _Ended
-            if monotonic() > deadline:
-                raise Late(f"no answer within {seconds:.0f} s")
-        answer = box.get()
-        if isinstance(answer, Lost):
-            dying = monotonic() + _DYING
-            while monotonic() < dying:
-                yield from self._pause(_LOOK)
-                if self._server.exited.is_set():
-                    raise _Ended from None
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def _pause(self, seconds: float) -> Run[None]:
-        """Wait for news, *seconds* at most, and show the lines that came."""
-        self._shared.wake.wait(seconds)
-        self._shared.wake.clear()
-        yield from self._lines()
-        if self._shared.cancel.is_set():
-            raise _Cancelled
-
-    def _lines(self) -> Run[None]:
-        for line in self._server.log.live():
-            yield LogLine(arm=self._arm, text=line)
