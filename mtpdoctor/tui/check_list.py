@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Resize
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -15,25 +16,23 @@ from mtpdoctor.tui.state import State, by_weight, counts
 from mtpdoctor.visible import visible, visible_lines
 
 _ID_WIDTH = 36
-_SHOWN = 200
-"""Characters of a line at most; the pane cuts it at its own width."""
+_MARK_WIDTH = 10
+_FEWEST = 20
+"""Cells below which a remark beside the id helps nobody."""
 
 
-def row(result: Result) -> Content:
-    """Return mark, word and id of *result*, and in short what it says."""
-    return Content.assemble(
-        paint.mark(result),
-        " ",
-        (f"{visible(result.check, 60):<{_ID_WIDTH}}", ""),
-        " ",
-        (_short(result), paint.MUTED),
-    )
+def row(result: Result, width: int) -> Content:
+    """Return mark, word and id of *result*, and in short what it says, in *width* cells."""
+    room = width - _MARK_WIDTH - _ID_WIDTH - 1
+    said = paint.fit(_short(result), room) if room >= _FEWEST else ""
+    id = f"{visible(result.check, 60):<{_ID_WIDTH}} "
+    return Content.assemble(paint.mark(result), " ", id, (said, paint.MUTED))
 
 
 def _short(result: Result) -> str:
     if result.findings:
-        return visible(visible_lines(result.findings[0].says)[0], _SHOWN)
-    return "" if result.outcome is Outcome.PASSED else visible(result.reason, _SHOWN)
+        return visible_lines(result.findings[0].says)[0]
+    return "" if result.outcome is Outcome.PASSED else visible(result.reason)
 
 
 class CheckList(OptionList):
@@ -74,11 +73,17 @@ class CheckList(OptionList):
         results = by_weight(state)
         numbers = counts(state)
         self.border_title = f"checks: {numbers}" if numbers else "checks"
-        if results == self._results:
-            return
+        if results != self._results:
+            self._results = results
+            self._fill()
+
+    def on_resize(self, _: Resize) -> None:
+        self._fill()
+
+    def _fill(self) -> None:
+        results, width = self._results, self.scrollable_content_region.width
         follows, chosen = self.followed, self.chosen
-        self._results = results
-        self.set_options(Option(row(result), id=result.check) for result in results)
+        self.set_options(Option(row(result, width), id=result.check) for result in results)
         ids = [result.check for result in results]
         at = 0 if follows or chosen not in ids else ids.index(chosen)
         self.highlighted = at if ids else None

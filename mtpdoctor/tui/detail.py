@@ -45,7 +45,7 @@ def _says(result: Result) -> str:
         case Outcome.UNKNOWN:
             return f"Could not be told: {reason}."
         case Outcome.CRASHED:
-            return f"The check itself failed, nothing is known: {reason}."
+            return f"It failed by itself; what it would have found is unknown: {reason}"
         case _:
             return reason
 

@@ -17,18 +17,20 @@ from textual.widgets import Footer, OptionList, Static
 
 from mtpdoctor import launch as commands
 from mtpdoctor.engine import Outcome
+from mtpdoctor.findings import Severity
 from mtpdoctor.render import words
 from mtpdoctor.tui import paint
 from mtpdoctor.tui.check_list import CheckList
 from mtpdoctor.tui.detail import Detail
 from mtpdoctor.tui.facts_panel import FactsPanel
 from mtpdoctor.tui.smoke_panel import SmokePanel
-from mtpdoctor.tui.state import State
+from mtpdoctor.tui.state import State, worst
 from mtpdoctor.version import VERSION
 from mtpdoctor.visible import visible
 
 HORIZONTAL = [(0, "-narrow"), (112, "-wide")]
 VERTICAL = [(0, "-tiny"), (20, "-low"), (36, "-tall")]
+_OPEN = {Outcome.UNKNOWN, Outcome.CRASHED}
 
 
 class ExaminationScreen(Screen[None]):
@@ -92,8 +94,8 @@ class ExaminationScreen(Screen[None]):
         self.query_one(SmokePanel).show(state)
         if state.smoking and not before.smoking:
             self._turn_to_run()
-        elif before.busy and not state.busy and checks.followed:
-            self.set_class(not _anything_found(state), "-run")
+        elif before.busy and state.offers_run and checks.followed:
+            self.set_class(not _anything_wrong(state), "-run")
         self._show_head()
         self.query_one("#verdict", Static).update(_verdict(state))
         self.refresh_bindings()
@@ -180,8 +182,11 @@ class ExaminationScreen(Screen[None]):
                 return super().check_action(action, parameters)
 
 
-def _anything_found(state: State) -> bool:
-    return any(result.outcome is Outcome.FOUND for result in state.results.values())
+def _anything_wrong(state: State) -> bool:
+    return any(
+        worst(result) not in {None, Severity.INFO} or result.outcome in _OPEN
+        for result in state.results.values()
+    )
 
 
 def _doing(state: State, seconds: float) -> str:

@@ -105,14 +105,14 @@ def _bar(share: float, width: int) -> Content:
 
 
 def _table(samples: tuple[SmokeSample, ...], width: int) -> Iterator[Content]:
-    """Yield speed by arm and kind of request, the newest of a kind, and the acceptance."""
+    """Yield speed by arm and kind of request, the newest of a kind, and the accepted drafts."""
     if not samples:
         return
     newest = {(sample.arm, sample.request): sample for sample in samples}
     room = max(1, (width - 6 - 20) // _COLUMN)
     kinds = list(dict.fromkeys(sample.request for sample in samples))[-room:]
     names = "".join(f"{visible(kind, _COLUMN - 2):>{_COLUMN}}" for kind in kinds)
-    yield Content.styled(f"{'tok/s':<6}{names}{'acceptance':>{_COLUMN}}", paint.MUTED)
+    yield Content.styled(f"{'tok/s':<6}{names}{'accepted':>{_COLUMN}}", paint.MUTED)
     for arm, style in paint.ARMS.items():
         speeds = (
             f"{sample.tokens_per_second:.1f}" if (sample := newest.get((arm, kind))) else "·"

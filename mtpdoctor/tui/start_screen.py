@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import ClassVar
@@ -29,19 +30,20 @@ _INTRODUCTION = (
         " off or makes things slower, and proves the command that works.\n\n"
     ),
     ("d  the demo", "bold"),
-    ": a small built-in pair on a real llama-server, nothing to download\n",
+    ": a built-in pair on a real llama-server; nothing to download\n",
     ("i  your command", "bold"),
-    ": type or paste the llama-server command that you run today, then Enter\n\n",
+    ": type or paste the llama-server command that you run\n\n",
     (
-        "From the shell: mtpdoctor -- llama-server -m MODEL.gguf --spec-type draft-mtp …",
+        "From the shell: mtpdoctor -- llama-server -m MODEL.gguf …",
         paint.MUTED,
     ),
 )
+_CONTINUED = re.compile(r"\\[ \t]*[\r\n]+")
 
 
 def one_line(pasted: str) -> str:
     """Return a command that was pasted, continued lines joined, without control characters."""
-    joined = pasted.replace("\\\r\n", " ").replace("\\\n", " ")
+    joined = _CONTINUED.sub(" ", pasted)
     return "".join(c if c.isprintable() else " " for c in joined).strip()
 
 

@@ -112,12 +112,20 @@ def after(state: State, happening: Happening) -> State:
             return replace(
                 state,
                 report=report,
-                results={result.check: result for result in report.results},
+                results={result.check: result for result in (*report.results, *_broken(report))},
                 titles={id: check.title for id, check in report.checks.items()},
             )
         case Over(failure=failure):
             return replace(state, busy=False, stopping=False, failure=failure)
     assert_never(happening)
+
+
+def _broken(report: Report) -> list[Result]:
+    """Return a line for each plugin that could not be loaded; no check's id holds a space."""
+    return [
+        Result(check=f"plugin {each.plugin}", outcome=Outcome.CRASHED, reason=each.reason)
+        for each in report.broken
+    ]
 
 
 _SEVERITIES = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.INFO: 4}
