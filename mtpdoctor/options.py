@@ -41,8 +41,8 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog="mtpdoctor",
         usage="mtpdoctor [options] [-- llama-server ARG ...]",
-        description="Finds out why llama.cpp's MTP speculative decoding does not load, crashes, is"
-        " silently off or makes things slower, and proves the command that works.",
+        description="Finds out why llama.cpp's MTP speculative decoding does not load, crashes,\n"
+        "is silently off or makes things slower, and proves the command that works.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
