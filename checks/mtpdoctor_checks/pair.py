@@ -76,3 +76,10 @@ def its_drafter(target: Model) -> tuple[Fix, ...]:
     if found is None or (not isinstance(header, Unknown) and header.arch != "gemma4"):
         return (Advice(f"give a drafter that was made for {name(target)}"),)
     return (Download(f"unsloth/{found}-GGUF", f"mtp-{found}.gguf"),)
+
+
+def replacement(model: Model, target: Model | None) -> tuple[Fix, ...]:
+    """Return how to get a sound file in place of *model*, which is *target* or its drafter."""
+    if isinstance(model, Target):
+        return (Advice(f"take another conversion of {name(model)}, or convert it anew"),)
+    return its_drafter(target if target is not None else Target(named="the target"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mtpdoctor import Launch, NotApplicable
 from mtpdoctor.gguf import Header
 from mtpdoctor.launch import speculative_types
-from mtpdoctor_checks.pair import integer
+from mtpdoctor_checks.pair import ASSISTANT, integer
 
 MTP = "draft-mtp"
 SPEC_TYPE = "--spec-type"
@@ -23,7 +23,9 @@ def need_mtp(launch: Launch) -> None:
 
 
 def has_head(header: Header) -> bool:
-    """Whether the file holds an MTP head that llama.cpp would look for."""
+    """Whether the file holds an MTP head that llama.cpp would look for; an assistant is one."""
+    if header.arch == ASSISTANT:
+        return True
     if not integer(header, "nextn_predict_layers"):
         return False
     return any(".nextn." in tensor or tensor.startswith("nextn.") for tensor in header.tensors)

@@ -25,6 +25,7 @@ from mtpdoctor_checks.pair import (
     integer,
     its_drafter,
     name,
+    replacement,
     stated,
 )
 
@@ -34,14 +35,14 @@ _WINDOW = "attention.sliding_window"
 @check(
     "attention-pattern-mismatch",
     "a file says wrongly which layers have a sliding window",
-    after=[*NOT_A_PAIR, "drafter-width-mismatch"],
+    after=[*NOT_A_PAIR, "malformed-header", "drafter-width-mismatch"],
 )
 def attention_pattern_mismatch(
     target: Target, drafter: Drafter, server: Server | None, knowledge: Knowledge
 ) -> Iterator[Finding]:
     ours, theirs = gemma4_pair(target, drafter)
     fixes = its_drafter(target)
-    yield from _no_window(target, ours, its_drafter(target))
+    yield from _no_window(target, ours, replacement(target, target))
     yield from _no_window(drafter, theirs, fixes)
     pattern = sliding_layers(theirs)
     if pattern is not None:
@@ -119,6 +120,9 @@ def _no_array(
     value = header.get(PATTERN)
     if value is None or isinstance(value, Array):
         return
+    if isinstance(value, bool):
+        yield _one_value(drafter, "llama.cpp reads that as a number or an array alone", fixes)
+        return
     entry = knowledge.named("sliding-window-pattern-array")
     wants_array = (
         Unknown("no server") if server is None else capability.has(server, entry, knowledge)
@@ -129,15 +133,19 @@ def _no_array(
             f"{entry.since.first_with} on refuse; {_which(server)}"
         )
     if wants_array:
-        yield Finding(
-            says=(
-                f"{name(drafter)} states {PATTERN} as one value, and this build wants one for "
-                "each layer\nllama-server refuses to load it."
-            ),
-            about=PATTERN,
-            evidence=(stated(drafter, PATTERN),),
-            fixes=fixes,
-        )
+        yield _one_value(drafter, "this build wants one for each layer", fixes)
+
+
+def _one_value(drafter: Drafter, why: str, fixes: tuple[Fix, ...]) -> Finding:
+    return Finding(
+        says=(
+            f"{name(drafter)} states {PATTERN} as one value, and {why}\n"
+            "llama-server refuses to load it."
+        ),
+        about=PATTERN,
+        evidence=(stated(drafter, PATTERN),),
+        fixes=fixes,
+    )
 
 
 def _which(server: Server | None) -> str:

@@ -19,11 +19,12 @@ from mtpdoctor import (
     Severity,
     SmokeRun,
     Target,
+    Undetermined,
     Unknown,
     check,
     known,
 )
-from mtpdoctor.launch import cache_type
+from mtpdoctor.launch import cache_type, flash_attention
 from mtpdoctor_checks.pair import name
 from mtpdoctor_checks.speculation import quantized
 
@@ -40,19 +41,22 @@ NAMES: dict[str, tuple[str, ...]] = {
     "AVX512_VBMI": ("avx512vbmi", "avx512_vbmi"),
     "AVX512_VNNI": ("avx512_vnni",),
     "AVX512_BF16": ("avx512_bf16",),
-    "AMX_INT8": ("amx_int8",),
     "NEON": ("asimd", "neon"),
     "DOTPROD": ("asimddp",),
     "MATMUL_INT8": ("i8mm",),
     "SVE": ("sve",),
     "SME": ("sme",),
 }
-"""Instruction sets in the words of ``system_info``, and in those of ``/proc/cpuinfo``."""
+"""Instruction sets in the words of ``system_info``, and in those of ``/proc/cpuinfo``.
 
-_QUANTIZED_ONLY = frozenset(
-    {"AMX_INT8", "AVX_VNNI", "AVX512_VNNI", "AVX512_VBMI", "DOTPROD", "MATMUL_INT8"}
-)
+AMX_INT8 is not among them: llama.cpp asks the system for AMX when it starts, and does without.
+"""
+
+_QUANTIZED_ONLY = frozenset({"AVX_VNNI", "AVX512_VNNI", "DOTPROD", "MATMUL_INT8"})
 """Whole-number instructions, which only the code for quantized numbers uses."""
+
+_RARE = frozenset({"AVX512_VBMI", "AVX512_BF16"})
+"""Instructions of which nobody knows what uses them, until it is run."""
 
 _FLOAT = frozenset({"F32", "F16", "BF16", "F64", "I8", "I16", "I32", "I64"})
 
@@ -83,7 +87,13 @@ def cpu_features_missing(  # noqa: PLR0917  its facts
         raise NotApplicable("no processor was examined")
     needs = known(server.cpu_features)
     missing = _missing(needs, known(host.cpu_features))
+    if run is not None and run.proved:
+        return  # it computed with all that the command asks for
+    rare, missing = missing & _RARE, missing - _RARE
     if not missing:
+        if rare:
+            lacking = ", ".join(sorted(rare))
+            raise Undetermined(f"only a run shows whether it does without {lacking}")
         return
     uses = _quantized(launch, target, drafter)
     spared = missing <= _QUANTIZED_ONLY and not uses
@@ -107,7 +117,11 @@ def _quantized(
 ) -> tuple[str, ...]:
     """Return what in the command is quantized: a model, or the KV cache."""
     found = [name(model) for model in (target, drafter) if model is not None and _is(model)]
-    if launch is not None and any(quantized(cache_type(launch, each)) for each in ("k", "v")):
+    if launch is not None and (
+        quantized(cache_type(launch, "k"))
+        # a quantized V cache without flash attention is refused before anything is computed
+        or (quantized(cache_type(launch, "v")) and flash_attention(launch) != "off")
+    ):
         found.append("the KV cache")
     return tuple(found)
 

@@ -55,6 +55,6 @@ def _fix(flag: str, left: list[str]) -> Fix:
 
 
 def _devices(launch: Launch, flag: str) -> list[str]:
-    """Return the devices that the last use of *flag* names; ``none`` means no device."""
+    """Return the devices that the last use of *flag* names; ``none`` alone means no device."""
     value = launch.value(flag) or ""
-    return [name for each in value.split(",") if (name := each.strip()) not in {"", "none"}]
+    return [] if value == "none" else [each for each in value.split(",") if each]

@@ -11,6 +11,7 @@ from mtpdoctor import (
     Knowledge,
     Launch,
     Server,
+    SetFlag,
     Undetermined,
     Unknown,
     check,
@@ -33,6 +34,7 @@ def draft_limits_contradict(
             _P_MIN,
             f"{_P_MIN} {launch.value(_P_MIN)} asks for drafts that are certain, and none ever is",
         )
+    yield from _nothing_at_all(launch)
     n_min = _number(launch.value(_N_MIN))
     if n_min is None or n_min <= 1:
         return
@@ -43,6 +45,22 @@ def draft_limits_contradict(
         stated = f"{_N_MAX}, which is {n_max:g} by default"
     if n_min > max(n_max, 1):  # 0 drafts one token all the same
         yield _finding(_N_MIN, f"{_N_MIN} {launch.value(_N_MIN)} is more than {stated}")
+
+
+def _nothing_at_all(launch: Launch) -> Iterator[Finding]:
+    """Find an n-max below 1: several slots draft one token all the same, a single one aborts."""
+    n_max = _number(launch.value(_N_MAX))
+    if n_max is None or n_max >= 1 or launch.value("--parallel") != "1":
+        return
+    yield Finding(
+        says=(
+            f"{_N_MAX} {launch.value(_N_MAX)} asks for drafts of no tokens\n"
+            "With one slot llama-server aborts at the first request."
+        ),
+        about=_N_MAX,
+        evidence=(Evidence(f"{_N_MAX} {launch.value(_N_MAX)}, --parallel 1"),),
+        fixes=(SetFlag(_N_MAX, "1"),),
+    )
 
 
 def _finding(flag: str, says: str) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mtpdoctor import Drafter, Finding, Knowledge, Server, Target, check
 from mtpdoctor_checks.architecture import unknown_architecture
-from mtpdoctor_checks.pair import UNREADABLE, its_drafter
+from mtpdoctor_checks.pair import UNREADABLE, replacement
 
 
 @check(
@@ -17,5 +17,5 @@ from mtpdoctor_checks.pair import UNREADABLE, its_drafter
 def drafter_arch_unknown(
     server: Server, target: Target | None, drafter: Drafter, knowledge: Knowledge
 ) -> Iterator[Finding]:
-    fixes = its_drafter(target if target is not None else Target(named="the target"))
+    fixes = replacement(drafter, target)
     yield from unknown_architecture(drafter, server, knowledge, fixes)

@@ -16,7 +16,7 @@ _KV_HEADS = "attention.head_count_kv"
 @check(
     "drafter-head-mismatch",
     "the drafter's attention heads do not fit the target's KV cache",
-    after=[*NOT_A_PAIR, "drafter-width-mismatch", "attention-pattern-mismatch"],
+    after=[*NOT_A_PAIR, "malformed-header", "drafter-width-mismatch", "attention-pattern-mismatch"],
 )
 def drafter_head_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
     gemma4_pair(target, drafter)

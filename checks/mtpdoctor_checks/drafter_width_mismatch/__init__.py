@@ -10,7 +10,11 @@ from mtpdoctor_checks.pair import NOT_A_PAIR, gemma4_pair, integer, its_drafter,
 _KEY = "embedding_length_out"
 
 
-@check("drafter-width-mismatch", "the drafter was made for another target", after=NOT_A_PAIR)
+@check(
+    "drafter-width-mismatch",
+    "the drafter was made for another target",
+    after=[*NOT_A_PAIR, "malformed-header"],
+)
 def drafter_width_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
     ours, theirs = gemma4_pair(target, drafter)
     width, own = integer(ours, "embedding_length"), integer(theirs, "embedding_length")

@@ -8,7 +8,6 @@ from mtpdoctor import (
     Drafter,
     Evidence,
     Finding,
-    Fix,
     Knowledge,
     NotApplicable,
     Server,
@@ -20,7 +19,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor_checks.capability import known_build
-from mtpdoctor_checks.pair import ASSISTANT, NOT_A_PAIR, its_drafter, name
+from mtpdoctor_checks.pair import ASSISTANT, NOT_A_PAIR, name, replacement
 
 _BUGS = ("masked-embd-wrong-count", "masked-embd-refused")
 
@@ -54,12 +53,8 @@ def ordered_embeddings_drafter(
                 ),
                 about=masked[0],
                 evidence=(Evidence(f"{name(drafter)}: {', '.join(masked)}"), *cited(bug.source)),
-                fixes=_fixes(target),
+                fixes=replacement(drafter, target),
             )
             return
     if reasons:
         raise Undetermined(f"{name(drafter)} holds {', '.join(masked)}. {'; '.join(reasons)}")
-
-
-def _fixes(target: Target | None) -> tuple[Fix, ...]:
-    return its_drafter(target if target is not None else Target(named="the target"))

@@ -16,7 +16,7 @@ _FEW = 0.1
 @check(
     "vocab-mismatch",
     "the drafter has another vocabulary than the target",
-    after=[*NOT_A_PAIR, "drafter-width-mismatch"],
+    after=[*NOT_A_PAIR, "malformed-header", "drafter-width-mismatch"],
 )
 def vocab_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
     ours, theirs = gemma4_pair(target, drafter)
@@ -36,7 +36,7 @@ def vocab_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
     yield Finding(
         says=(
             f"{differ}\nDrafted numbers mean other tokens to the target: no draft is accepted, "
-            "and newer builds crash at the first request."
+            "or the server crashes at the first request."
         ),
         about=_TOKENS,
         evidence=(Evidence(seen),),
