@@ -17,7 +17,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor_checks import capability
-from mtpdoctor_checks.pair import ASSISTANT, name, shown
+from mtpdoctor_checks.pair import ASSISTANT, name, program, shown
 
 SPELLINGS = {
     "gemma4_assistant": "as a fork of llama.cpp spells it, with other tensor names",
@@ -49,8 +49,10 @@ def unknown_architecture(
             raise Undetermined(knowledge.past_horizon(build))
     evidence = [Evidence(f"{name(model)}: general.architecture = {shown(arch)}")]
     if loads is False:
-        evidence.append(Evidence(f"libllama of {server.named} does not hold {shown(arch)}"))
-    says = f"{name(model)} has the architecture {shown(arch)}, which {server.named} does not know"
+        evidence.append(Evidence(f"libllama of {program(server)} does not hold {shown(arch)}"))
+    says = (
+        f"{name(model)} has the architecture {shown(arch)}, which {program(server)} does not know"
+    )
     if foreign is not None:
         says += f"\nThat is {ASSISTANT} {foreign}; llama.cpp cannot load the file."
     yield Finding(says=says, about="general.architecture", evidence=tuple(evidence), fixes=fixes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mtpdoctor import (
     Advice,
     Download,
@@ -10,11 +12,13 @@ from mtpdoctor import (
     Fix,
     Model,
     NotApplicable,
+    Server,
     Target,
     Unknown,
     known,
 )
 from mtpdoctor.gguf import Header
+from mtpdoctor.visible import visible
 
 ASSISTANT = "gemma4-assistant"
 """The architecture of Gemma 4's drafters; they read the KV cache of a ``gemma4`` target."""
@@ -45,8 +49,7 @@ def gemma4_pair(target: Target, drafter: Drafter) -> tuple[Header, Header]:
 
 def shown(value: object) -> str:
     """Return a value of a file for a message: one line, short, without control characters."""
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    return visible(repr(value) if isinstance(value, str) else str(value), 80)
 
 
 def stated(model: Model, key: str, value: object | None = None) -> Evidence:
@@ -58,8 +61,14 @@ def stated(model: Model, key: str, value: object | None = None) -> Evidence:
 
 
 def name(model: Model) -> str:
-    """Return what the user calls the file."""
-    return model.named or model.origin or type(model).__name__.lower()
+    """Return what to call the file in a sentence: a path's last part, or the repository."""
+    named = re.split(r"[/\\]", model.named)[-1] if model.named.endswith(".gguf") else model.named
+    return visible(named) or model.origin or type(model).__name__.lower()
+
+
+def program(server: Server) -> str:
+    """Return what to call the server in a sentence: the last part of its path."""
+    return visible(re.split(r"[/\\]", server.named)[-1]) or "llama-server"
 
 
 def integer(header: Header, key: str) -> int | None:

@@ -24,7 +24,7 @@ from mtpdoctor.knowledge import Feature
 from mtpdoctor.launch import speculative_types
 from mtpdoctor.launch.meaning import MTP
 from mtpdoctor_checks import capability
-from mtpdoctor_checks.pair import UNREADABLE
+from mtpdoctor_checks.pair import UNREADABLE, program
 from mtpdoctor_checks.speculation import has_head
 
 
@@ -121,11 +121,11 @@ def _too_old(server: Server, feature: Feature) -> Finding:
 def _measured(server: Server, feature: Feature) -> Iterator[Evidence]:
     if feature.kind == "spec-type" and not isinstance(server.spec_types, Unknown):
         listed = ", ".join(sorted(server.spec_types)) or "no such flag"
-        yield Evidence(f"{server.named} --help: --spec-type: {listed}")
+        yield Evidence(f"{program(server)} --help: --spec-type: {listed}")
     lacking = set[str]()
     if not isinstance(server.architectures, Unknown):
         lacking = set(feature.archs & server.architectures.absent)
     if lacking:
-        yield Evidence(f"libllama of {server.named} does not hold {', '.join(sorted(lacking))}")
+        yield Evidence(f"libllama of {program(server)} does not hold {', '.join(sorted(lacking))}")
     if not isinstance(server.build, Unknown):
-        yield Evidence(f"{server.named}: {server.build} ({server.build_how or 'as it says'})")
+        yield Evidence(f"{program(server)}: {server.build} ({server.build_how or 'as it says'})")

@@ -25,7 +25,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.launch import cache_type, flash_attention
-from mtpdoctor_checks.pair import name
+from mtpdoctor_checks.pair import name, program
 from mtpdoctor_checks.speculation import quantized
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -77,11 +77,11 @@ def cpu_features_missing(  # noqa: PLR0917  its facts
     crash = run.crash if run is not None else None
     if crash is not None and crash.signal == "SIGILL":
         during = f"during {crash.request}" if crash.request else "while it started"
-        yield _illegal(server, host, f"the smoke run: {server.named} died of SIGILL {during}")
+        yield _illegal(server, host, f"the smoke run: {program(server)} died of SIGILL {during}")
         return
     failure = server.failure
     if failure is not None and not isinstance(failure, Unknown) and failure.signal == "SIGILL":
-        yield _illegal(server, host, f"{server.named} --version died of SIGILL")
+        yield _illegal(server, host, f"{program(server)} --version died of SIGILL")
         return
     if host is None:
         raise NotApplicable("no processor was examined")
@@ -143,10 +143,10 @@ def _compiled_for(
     else:
         effect = "It dies of SIGILL as soon as it computes."
     return Finding(
-        says=f"{server.named} was compiled for {words}, which this processor lacks\n{effect}",
+        says=f"{program(server)} was compiled for {words}, which this processor lacks\n{effect}",
         severity=Severity.INFO if spared else Severity.ERROR,
         about=server.named,
-        evidence=(Evidence(f"{server.named} was compiled for: {words}"), *_processor(host)),
+        evidence=(Evidence(f"{program(server)} was compiled for: {words}"), *_processor(host)),
         fixes=_fixes(),
     )
 
@@ -154,7 +154,7 @@ def _compiled_for(
 def _illegal(server: Server, host: Host | None, seen: str) -> Finding:
     return Finding(
         says=(
-            f"{server.named} died of SIGILL: it uses instructions that this processor lacks\n"
+            f"{program(server)} died of SIGILL: it uses instructions that this processor lacks\n"
             "Take a llama.cpp that was built for this processor."
         ),
         about=server.named,

@@ -16,6 +16,7 @@ from mtpdoctor import (
     check,
     known,
 )
+from mtpdoctor_checks.pair import program
 
 _FLAGS = ("--device", "--spec-draft-device")
 
@@ -37,13 +38,13 @@ def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
         spelled = launch.uses(flag)[-1].spelled
         yield Finding(
             says=(
-                f"{spelled} names {', '.join(lacking)}, and {server.named} sees "
+                f"{spelled} names {', '.join(lacking)}, and {program(server)} sees "
                 f"{', '.join(there) or 'no device at all'}\n"
                 "llama-server stops. Without the flag it takes what is there."
             ),
             about=spelled,
             evidence=(
-                Evidence(f"{server.named} --list-devices: {', '.join(there) or '(none)'}"),
+                Evidence(f"{program(server)} --list-devices: {', '.join(there) or '(none)'}"),
                 Evidence(f"the command: {spelled} {launch.value(flag)}"),
             ),
             fixes=(_fix(spelled, [each for each in devices if each not in lacking]),),

@@ -18,6 +18,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.facts import GpuCode
+from mtpdoctor_checks.pair import program
 
 
 @check(
@@ -57,8 +58,8 @@ def _finding(server: Server, gpu: Gpu, code: GpuCode, severity: Severity) -> Fin
     has = ", ".join(_words(code)) or "nothing"
     return Finding(
         says=(
-            f"{label} has compute capability {_dotted(capability)}, and {server.named} was built "
-            f"for {has}\nNo kernel would start on it. Rebuild for this GPU, or take a release "
+            f"{label} has compute capability {_dotted(capability)}, and {program(server)} was "
+            f"built for {has}\nNo kernel would start on it. Rebuild for this GPU, or take a release "
             "that covers it."
         ),
         severity=severity,

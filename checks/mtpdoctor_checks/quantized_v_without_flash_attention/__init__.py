@@ -17,7 +17,7 @@ from mtpdoctor import (
     check,
 )
 from mtpdoctor.launch import cache_type, flash_attention
-from mtpdoctor_checks import capability
+from mtpdoctor_checks import capability, flash
 from mtpdoctor_checks.speculation import quantized
 
 _FLAG, _FA = "--cache-type-v", "--flash-attn"
@@ -41,17 +41,18 @@ def quantized_v_without_flash_attention(
         ),
         about=_FLAG,
         evidence=(Evidence(f"{_FLAG} {kind}, {_FA} {launch.value(_FA)}"),),
-        fixes=_fixes(server, knowledge),
+        fixes=_fixes(launch, server, knowledge),
     )
 
 
-def _fixes(server: Server | None, knowledge: Knowledge) -> tuple[Fix, ...]:
-    """Return both ways out; flash attention first only where it surely works on a GPU."""
+def _fixes(launch: Launch, server: Server | None, knowledge: Knowledge) -> tuple[Fix, ...]:
+    """Return both ways out; flash attention first only where it is known not to abort."""
     without, with_ = DropFlag(_FLAG), SetFlag(_FA, "on")
-    if server is None or isinstance(server.backends, Unknown) or not server.backends:
+    if server is None or isinstance(server.backends, Unknown):
         return (without, with_)
-    build = capability.build(server)
-    bug = knowledge.bug("flash-attention-d512-gqa2")
-    if not isinstance(build, Unknown) and knowledge.suffers(build, bug) is False:
+    if flash.backend(server, launch, knowledge) is None:
         return (with_, without)
-    return (without, with_)
+    build = capability.build(server)
+    if isinstance(build, Unknown) or knowledge.suffers(build, flash.bug(knowledge)) is not False:
+        return (without, with_)
+    return (with_, without)

@@ -20,6 +20,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.launch import speculative_types
+from mtpdoctor_checks.pair import program
 from mtpdoctor_checks.speculation import MTP, SPEC_TYPE
 
 
@@ -34,13 +35,13 @@ def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> I
         raise NotApplicable(f"the command has no {SPEC_TYPE}")
     listed = known(server.spec_types)
     if not listed:
-        raise NotApplicable(f"{server.named} lists no values of {SPEC_TYPE}")
+        raise NotApplicable(f"{program(server)} lists no values of {SPEC_TYPE}")
     for value in dict.fromkeys(asked):
         if value in listed or value == MTP:
             continue
         note = knowledge.value_note(SPEC_TYPE, value)
         meant = note.successor if note else next(iter(get_close_matches(value, listed, n=1)), "")
-        says = f"{server.named} knows no {SPEC_TYPE} {value}"
+        says = f"{program(server)} knows no {SPEC_TYPE} {value}"
         if note is not None and note.owner != "llama.cpp":
             says += f": that is {note.owner}'s word"
         if meant in listed:
@@ -49,7 +50,7 @@ def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> I
             says=says,
             about=SPEC_TYPE,
             evidence=(
-                Evidence(f"{server.named} --help: {SPEC_TYPE} {','.join(sorted(listed))}"),
+                Evidence(f"{program(server)} --help: {SPEC_TYPE} {','.join(sorted(listed))}"),
                 *(cited(note.source) if note else ()),
             ),
             fixes=(_fix(asked, value, meant, listed),),
