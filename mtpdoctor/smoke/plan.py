@@ -89,6 +89,8 @@ class Settings:
     """Seconds that one answer may take."""
     rounds: tuple[ArmName, ...] = ("plain", "mtp")
     """One start of a server each."""
+    sure_above: float = 1.2
+    """A smaller speed-up may be a busy machine's doing: the rounds are run once more, backwards."""
     warm_up: Ask = WARM_UP
     requests: tuple[Ask, ...] = REQUESTS
     sample_seconds: float = 3.0

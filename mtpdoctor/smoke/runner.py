@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from threading import Event
 
-from mtpdoctor.facts import ArmName, Attempt, Crash, Launch, SmokeRun
+from mtpdoctor.facts import ArmName, Attempt, Crash, Launch, SmokeRun, Unknown
 from mtpdoctor.knowledge import Knowledge
 from mtpdoctor.launch import masked, plain
 from mtpdoctor.smoke import measure, plan, process
@@ -29,17 +29,36 @@ def run(
     """
     wake = Event()
     shared = Shared(knowledge=knowledge, settings=settings, cancel=cancel, wake=wake, prompts={})
-    rounds: list[measure.Round] = []
-    attempts: list[Attempt] = []
-    for index, arm in enumerate(settings.rounds):
-        shared.done = index * settings.steps // len(settings.rounds)
-        attempt, round_ = yield from _round(launch, arm, shared, binary)
-        attempts.append(attempt)
-        if round_ is not None:
-            rounds.append(round_)
-        if attempt.outcome == "cancelled":
-            break
-    return measure.summary(rounds, tuple(attempts), settings)
+    trial = _Trial(launch, binary, shared)
+    found = yield from trial.run(settings.rounds)
+    speedup = 0.0 if isinstance(found.speedup, Unknown) else found.speedup
+    if found.proved and 0 < speedup < settings.sure_above:
+        found = yield from trial.run(settings.rounds[::-1])
+    return found
+
+
+class _Trial:
+    """One command, and the rounds of it so far."""
+
+    def __init__(self, launch: Launch, binary: str, shared: Shared) -> None:
+        self._launch = launch
+        self._binary = binary
+        self._shared = shared
+        self._rounds: list[measure.Round] = []
+        self._attempts: list[Attempt] = []
+
+    def run(self, arms: tuple[ArmName, ...]) -> Run[SmokeRun]:
+        """Run *arms* one after the other, and sum up all rounds so far."""
+        settings = self._shared.settings
+        for index, arm in enumerate(arms):
+            self._shared.done = index * settings.steps // len(arms)
+            attempt, round_ = yield from _round(self._launch, arm, self._shared, self._binary)
+            self._attempts.append(attempt)
+            if round_ is not None:
+                self._rounds.append(round_)
+            if attempt.outcome == "cancelled":
+                break
+        return measure.summary(self._rounds, tuple(self._attempts), settings)
 
 
 def _round(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -19,7 +20,7 @@ from mtpdoctor.smoke import Ask, Settings, plan
 
 SERVER = Path(sys.executable).with_name("llama-server-vulkan")
 BOOK = knowledge.load()
-QUICK = Settings(timeout=60, sample_seconds=0.0)
+QUICK = Settings(timeout=60, sample_seconds=0.0, sure_above=0.0)
 
 pytestmark = [
     pytest.mark.server,
@@ -63,6 +64,15 @@ def test_a_sound_pair_is_proved_with_every_draft_accepted_and_equal_tokens(
     assert [stage.done for stage in stages] == list(range(stages[0].total))
     assert sum(isinstance(event, SmokeSample) for event in events) == 10
     assert any(isinstance(event, LogLine) for event in events)
+
+
+def test_a_speed_up_that_may_be_chance_is_measured_again_backwards(sound: pairs.Written) -> None:
+    settings = replace(QUICK, sure_above=1e9)
+
+    found = run_on(sound, settings=settings)
+
+    assert [attempt.arm for attempt in found.attempts] == ["plain", "mtp", "mtp", "plain"]
+    assert found.proved
 
 
 def test_one_slot_leaves_the_parallel_request_out(sound: pairs.Written) -> None:
