@@ -13,6 +13,7 @@ import pytest
 from pages.harness import Example, answer, examples, patient, rewritten
 
 import mtpdoctor_checks
+from mtpdoctor import knowledge
 from mtpdoctor.checks import Check
 from mtpdoctor.engine import Outcome, examine
 from mtpdoctor.findings import Severity
@@ -62,6 +63,17 @@ def test_a_page_shows_what_is_found_and_what_passes(id: str) -> None:
     assert outcomes & {("Passes", "passed")}
     assert {word for section, word in outcomes if section == "Cannot tell"} <= {"unknown"}
     assert {word for section, word in outcomes if section == "Passes"} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize("id", CHECKS)
+def test_a_page_cites_only_what_the_knowledge_holds(id: str) -> None:
+    sources = text(id).partition("## Sources")[2]
+    cited = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", sources))
+    book = knowledge.load()
+    ids = {each.id for each in book.features} | {each.id for each in book.bugs}
+    ids |= {each.id for each in book.flags} | {each.id for each in book.values}
+
+    assert cited <= ids | set(CHECKS)
 
 
 @pytest.mark.parametrize(("id", "example"), list(every_example()))

@@ -59,8 +59,8 @@ def _finding(server: Server, gpu: Gpu, code: GpuCode, severity: Severity) -> Fin
     return Finding(
         says=(
             f"{label} has compute capability {_dotted(capability)}, and {program(server)} was "
-            f"built for {has}\nNo kernel would start on it. Rebuild for this GPU, or take a release "
-            "that covers it."
+            f"built for {has}\nNo kernel would start on it. Rebuild for this GPU, or take a "
+            "release that covers it."
         ),
         severity=severity,
         about=label,
