@@ -96,7 +96,7 @@ class Detail(VerticalScroll):
         self._update()
 
     def on_resize(self, _: Resize) -> None:
-        self._update()
+        self.call_after_refresh(self._update)  # during the layout, its height would stay the old
 
     def _update(self) -> None:
         static = self.query_one(Static)

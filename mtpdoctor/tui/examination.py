@@ -22,7 +22,7 @@ from mtpdoctor.tui.state import Happening, Over, Prepared
 
 Examine = Callable[[Request, Flag], Iterator[Event]]
 """``doctor.diagnose``, or what stands in for it."""
-_AT_ONCE = 200
+_AT_ONCE = 1000
 """How many happenings one message may bring, so that no handler takes long."""
 
 

@@ -93,12 +93,13 @@ class ExaminationScreen(Screen[None]):
         self._show_detail()
         self.query_one(SmokePanel).show(state)
         if state.smoking and not before.smoking:
-            self._turn_to_run()
-        elif before.busy and state.offers_run and checks.followed:
-            self.set_class(not _anything_wrong(state), "-run")
+            self.add_class("-run")
+        elif before.busy and not state.busy and checks.has_focus and checks.followed:
+            self.set_class(not state.offers_run or not _anything_wrong(state), "-run")
         self._show_head()
         self.query_one("#verdict", Static).update(_verdict(state))
-        self.refresh_bindings()
+        if _offers(state) != _offers(before):
+            self.refresh_bindings()
 
     def _show_head(self) -> None:
         doing = _doing(self._state, monotonic() - self._began)
@@ -112,9 +113,6 @@ class ExaminationScreen(Screen[None]):
         self.query_one(Detail).show(result, self._state.titles.get(chosen, ""))
 
     # Where the panes do not fit beside each other, the class -run says which of the two is seen.
-
-    def _turn_to_run(self) -> None:
-        self.add_class("-run")
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
@@ -180,6 +178,11 @@ class ExaminationScreen(Screen[None]):
                 return state.command is not None
             case _:
                 return super().check_action(action, parameters)
+
+
+def _offers(state: State) -> tuple[bool, ...]:
+    """Return all that the keys on offer hang on: making the footer anew costs milliseconds."""
+    return state.busy, state.stopping, state.offers_run, state.command is not None
 
 
 def _anything_wrong(state: State) -> bool:

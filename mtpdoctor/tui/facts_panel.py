@@ -53,8 +53,9 @@ class FactsPanel(Widget):
         self._rows = rows(State())
 
     def show(self, state: State) -> None:
-        self._rows = rows(state)
-        self.refresh()
+        if (shown := rows(state)) != self._rows:
+            self._rows = shown
+            self.refresh()
 
     def render(self) -> Content:
         room = self.content_size.width - _LABEL

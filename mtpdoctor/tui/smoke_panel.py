@@ -173,7 +173,7 @@ class SmokePanel(VerticalScroll):
         self._update()
 
     def on_resize(self, _: Resize) -> None:
-        self._update()
+        self.call_after_refresh(self._update)  # during the layout, its height would stay the old
 
     def _update(self) -> None:
         region = self.scrollable_content_region
