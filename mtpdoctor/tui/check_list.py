@@ -25,8 +25,10 @@ def row(result: Result, width: int) -> Content:
     """Return mark, word and id of *result*, and in short what it says, in *width* cells."""
     room = width - _MARK_WIDTH - _ID_WIDTH - 1
     said = paint.fit(_short(result), room) if room >= _FEWEST else ""
-    id = f"{visible(result.check, 60):<{_ID_WIDTH}} "
-    return Content.assemble(paint.mark(result), " ", id, (said, paint.MUTED))
+    id = visible(result.check, 60)
+    if not said:
+        return Content.assemble(paint.mark(result), " ", id)
+    return Content.assemble(paint.mark(result), f" {id:<{_ID_WIDTH}} ", (said, paint.MUTED))
 
 
 def _short(result: Result) -> str:

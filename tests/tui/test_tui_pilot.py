@@ -334,11 +334,15 @@ async def test_a_fault_of_the_screen_itself_is_raised_without_what_its_variables
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     app = DoctorApp(REQUEST, examine=says(*ALL), environment={"HF_TOKEN": "hf_secret"})
-    with pytest.raises(ZeroDivisionError):
+
+    async def fail() -> None:
         async with app.run_test() as pilot:
             await until_seen(pilot, "✗ fail")
             app._handle_exception(ZeroDivisionError("by zero"))
             await until(pilot, lambda: not app.is_running)
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
 
     assert isinstance(app.failure, ZeroDivisionError)
     assert "hf_secret" not in "".join(capsys.readouterr())
