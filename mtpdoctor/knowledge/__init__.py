@@ -111,7 +111,7 @@ class Knowledge:
         holds = bug.builds.holds(build, self.horizon)
         if holds is None:
             past = bug.fixed is None and build.last > self.horizon
-            why = self.past_horizon(build) if past else f"it is in {bug.builds}; this is {build}"
+            why = self.past_horizon(build) if past else f"known of {bug.builds}; this is {build}"
             return Unknown(f"{bug.title}: {why}")
         return holds
 
