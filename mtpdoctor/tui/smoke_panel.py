@@ -128,15 +128,7 @@ def _table(samples: tuple[SmokeSample, ...], width: int) -> Iterator[Content]:
 
 def _measured(report: Report, run: SmokeRun, width: int) -> Iterator[Content]:
     cells = [_cell(name, text) for name, text in words.smoke(run)]
-    if width >= 2 * 38:
-        pairs = [cells[at : at + 2] for at in range(0, len(cells), 2)]
-        half = width // 2
-        for pair in pairs:
-            first = pair[0]
-            rest = [Content(" " * max(2, half - first.cell_length)), *pair[1:]]
-            yield Content.assemble(first, *(rest if len(pair) > 1 else []))
-    else:
-        yield from cells
+    yield from _in_pairs(cells, width)
     if run.attempts and run.attempts[-1].outcome == "cancelled":
         yield Content.styled("The run was cancelled; r runs it again.", "$text-warning")
     crash = run.crash
@@ -148,6 +140,16 @@ def _measured(report: Report, run: SmokeRun, width: int) -> Iterator[Content]:
         for line in crash.log_tail[-_TAIL:]:
             text = paint.fit(f"│ {visible(line, 400)}", width)
             yield Content.styled(text, paint.MUTED)
+
+
+def _in_pairs(cells: list[Content], width: int) -> Iterator[Content]:
+    """Yield two cells a line, where both fit."""
+    for first, *rest in (cells[at : at + 2] for at in range(0, len(cells), 2)):
+        half = max(width // 2, first.cell_length + 2)
+        if rest and half + rest[0].cell_length <= width:
+            yield Content.assemble(first.pad_right(half - first.cell_length), rest[0])
+        else:
+            yield from (first, *rest)
 
 
 def _cell(name: str, text: str) -> Content:
