@@ -35,9 +35,7 @@ def main() -> None:
     today = datetime.now(UTC).date()
     where = f"Python {platform.python_version()}, {os.cpu_count()} cores"
     proof = Path(__file__).parents[1] / "docs" / "proofs" / "bench.md"
-    head = (
-        f"# Benchmarks\n\n{today}: `make bench`, {where}. Best of several runs in turn.\n\n"
-    )
+    head = f"# Benchmarks\n\n{today}: `make bench`, {where}. Best of several runs in turn.\n\n"
     proof.write_text(head + "\n".join(lines) + "\n", "utf-8")
 
 

