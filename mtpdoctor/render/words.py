@@ -165,7 +165,9 @@ def verdict(report: Report) -> str:
     if report.smoke is not None and report.proved:
         parts.append(_proof(report, report.smoke))
     elif report.smoke is not None:
-        parts.append("smoke run: the command was not proved")
+        cancelled = any(attempt.outcome == "cancelled" for attempt in report.smoke.attempts)
+        said = "cancelled" if cancelled else "the command was not proved"
+        parts.append(f"smoke run: {said}")
     else:
         parts.append(f"smoke run: {report.smoke_skipped or 'not run'}")
     return "; ".join(parts)

@@ -46,6 +46,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer({"total_slots": 2, "default_generation_settings": {"n_ctx": 4096}})
 
     def do_POST(self) -> None:
+        if self.headers["Authorization"] != f"Bearer {os.environ['LLAMA_API_KEY']}":
+            return self.answer({"error": {"message": "Invalid API Key"}}, 401)
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/apply-template":
             return self.answer({"error": {"message": "no template \x1b[31m"}}, 500)
@@ -58,6 +60,7 @@ class Handler(BaseHTTPRequestHandler):
         if "dies-second" in MODES and number == 2:
             print("E the stand-in has had enough", flush=True)
             os.kill(os.getpid(), signal.SIGABRT)
+            time.sleep(60)  # another thread may be the one that takes the signal
         if "leaves" in MODES and number == 2:
             os._exit(3)
         if "hang-request" in MODES:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Advice, Evidence, Finding, NotApplicable, SmokeRun, check
+from mtpdoctor import (
+    Advice,
+    Evidence,
+    Finding,
+    NotApplicable,
+    SmokeRun,
+    Undetermined,
+    check,
+)
 from mtpdoctor.facts import Attempt, Crash
 
 _EXPLAINED = (
@@ -36,6 +44,8 @@ _EXPLAINED = (
 def server_failed(run: SmokeRun) -> Iterator[Finding]:
     crash = run.crash
     if crash is None:
+        if not run.proved and any(attempt.outcome == "cancelled" for attempt in run.attempts):
+            raise Undetermined("the smoke run was cancelled")
         return
     if crash.signal == "SIGILL":
         raise NotApplicable("it died of SIGILL: see cpu-features-missing")
