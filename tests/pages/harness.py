@@ -125,7 +125,11 @@ def lines(result: Result) -> Iterator[str]:
 
 def patient(text: str) -> Facts:
     """Return the facts that an example states."""
-    stated = tomllib.loads(text)
+    return stated_facts(tomllib.loads(text))
+
+
+def stated_facts(stated: dict[str, Any]) -> Facts:
+    """Return the facts that the tables of *stated* name, which is used up."""
     command, environment = stated.pop("command", None), stated.pop("environment", {})
     server = _server(stated.pop("server", None))
     facts = [knowledge.load(), *(_fact(name, table) for name, table in stated.items())]
