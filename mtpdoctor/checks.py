@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, Generic, ParamSpec, Union, get_args, get_origin, get_type_hints
 
@@ -91,7 +92,9 @@ def _needs(body: Callable[..., Any]) -> dict[str, Need]:
     hints = get_type_hints(body)
     hints.pop("return", None)
     needs = {}
-    for name in body.__code__.co_varnames[: body.__code__.co_argcount]:
+    for name, parameter in signature(body).parameters.items():
+        if parameter.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}:
+            raise TypeError(f"{body.__name__} takes *{name}; a check names each fact that it needs")
         if name not in hints:
             raise TypeError(f"parameter {name!r} of {body.__name__} has no type")
         needs[name] = _need(hints[name])

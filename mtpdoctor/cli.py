@@ -46,9 +46,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _Terminated:
         _say("terminated; nothing was left running")
         return ExitCode.TERMINATED
-    except BrokenPipeError:
-        _drop_stdout()
-        return ExitCode.OK
     except Exception as error:
         if debug:
             raise
@@ -63,7 +60,7 @@ def _run(words: Sequence[str]) -> int:
     asked = options.read(words)
     given = asked.given
     if given.words:
-        return _lookup(given.words)
+        return _lookup(asked)
     request = options.request(asked, dict(os.environ), Path.cwd())
     interactive = given.format is None and given.output is None and _on_a_terminal()
     if given.demo:
@@ -97,13 +94,17 @@ def _demo(asked: Options, request: Request | None) -> Request:
 
 
 def _on_a_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    streams = (sys.stdin, sys.stdout)  # either is None where it was closed
+    return all(s is not None and s.isatty() for s in streams) and os.environ.get("TERM") != "dumb"
 
 
-def _lookup(words: Sequence[str]) -> int:
+def _lookup(asked: Options) -> int:
     from mtpdoctor.render import catalogue
     from mtpdoctor.render.style import Style
 
+    words = asked.given.words
+    if asked.given.format is not None or asked.given.output is not None:
+        raise DoctorError(f"{words[0]} prints text on stdout", "leave out --format and --output")
     style = Style.of(sys.stdout, dict(os.environ))
     if words[0] == "checks":
         if len(words) > 1:
@@ -113,8 +114,7 @@ def _lookup(words: Sequence[str]) -> int:
         lines = catalogue.page_lines(words[1], style)
     else:
         raise DoctorError("explain takes one id", "mtpdoctor checks lists them all")
-    for line in lines:
-        print(line)
+    _write("".join(f"{line}\n" for line in lines))
     return ExitCode.OK
 
 
@@ -133,14 +133,27 @@ def _examine(request: Request, asked: Options) -> int:
         style = Style() if to_file else Style.of(sys.stdout, dict(os.environ))
         text = "\n".join(rendering.lines(report, style)) + "\n"
     if given.output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        _write(text)
     else:
         try:
             given.output.write_text(text, "utf-8")
         except OSError as error:
             raise DoctorError(f"{given.output}: {error.strerror}", "choose another file") from None
     return report.exit_code
+
+
+def _write(text: str) -> None:
+    """Print on stdout; a reader that has gone, or a stream that was closed, is no fault."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()
+    except OSError as error:
+        _drop_stdout()
+        raise DoctorError(f"stdout: {error.strerror}", "make room, or use --output") from None
 
 
 def _diagnosed(request: Request) -> Report:
@@ -161,7 +174,7 @@ def _diagnosed(request: Request) -> Report:
 @contextmanager
 def _status() -> Iterator[Callable[[str], None]]:
     """Yield a function that shows one line at a time: rewritten on a terminal, silent elsewhere."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda _: None
         return
     try:
@@ -175,11 +188,14 @@ def _terminated_by_signal() -> Iterator[None]:
     def stop(_signal: int, _frame: FrameType | None) -> NoReturn:
         raise _Terminated
 
-    before = signal.signal(signal.SIGTERM, stop)
+    # A terminal that is closed says SIGHUP; Windows has none.
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _complain(error: DoctorError) -> int:
@@ -192,7 +208,8 @@ def _complain(error: DoctorError) -> int:
 def _say(line: str) -> None:
     from mtpdoctor.visible import visible
 
-    print(f"mtpdoctor: {visible(line)}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"mtpdoctor: {visible(line)}", file=sys.stderr)
 
 
 def _drop_stdout() -> None:

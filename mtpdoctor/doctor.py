@@ -17,8 +17,9 @@ from mtpdoctor.errors import DoctorError
 from mtpdoctor.events import CheckDone, ProbeDone, SmokeEvent, SmokeStage
 from mtpdoctor.facts import Facts, Launch, Server, SmokeRun, Target, Unknown
 from mtpdoctor.knowledge import Knowledge
+from mtpdoctor.masking import Mask
 from mtpdoctor.probes import gather
-from mtpdoctor.report import Report, Scope, exit_code, judge
+from mtpdoctor.report import Report, Scope, exit_code, judge, merged
 from mtpdoctor.request import Request
 from mtpdoctor.treatment import MOST_ROUNDS, Treatment, Ward, changed
 
@@ -48,11 +49,12 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
     facts = yield from gathering
     static = {id: check for id, check in checks.items() if not check.needs_run}
     results: dict[str, Result] = {}
-    for result in examine(facts, static):
-        results[result.check] = result
-        yield CheckDone(result=result)
     given = facts.get(Launch)
     assert given is not None
+    mask = Mask.of(given)
+    for result in examine(facts, static):
+        results[result.check] = result
+        yield CheckDone(result=mask.result(result))
     ward = Ward(checks=static, environment=request.environment)
     treatment = ward.mend(facts, results.values())
     corrected = treatment.launch
@@ -64,20 +66,20 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
         )
         skipped = trial.why_not(facts, treatment)
         if not skipped:
-            run, corrected = yield from trial.prove(facts, treatment, results)
+            run, corrected = yield from trial.prove(facts, treatment, results, mask)
             facts = gather.again(facts, given, request.environment).with_(run)
     facts_for_skips = facts if run else facts.without(SmokeRun, skipped or "smoke run: not run")
     for id in checks.keys() - results.keys():
         result = next(examine(facts_for_skips, {id: checks[id]}))
         results[id] = result
-        yield CheckDone(result=result)
+        yield CheckDone(result=mask.result(result))
     proved = run is not None and run.proved
     ordered = tuple(results[id] for id in checks if id in results)
     verdict = judge(
         ordered,
         checks,
         fail_on=request.fail_on,
-        proved=proved,
+        settled=proved and not changed(given, corrected),
         complete=not loaded.broken and (proved or not request.smoke),
     )
     scope: Scope = "smoke" if request.smoke else "static"
@@ -92,12 +94,12 @@ def diagnose(request: Request, cancel: Flag | None = None) -> Iterator[Event]:
             exit_code=exit_code(verdict, scope, strict=request.strict),
             facts=facts,
             checks=checks,
-            results=ordered,
+            results=tuple(map(mask.result, ordered)),
             ignored=request.ignore,
             broken=loaded.broken,
             launch=given,
             corrected=corrected if changed(given, corrected) else None,
-            smoke=run,
+            smoke=None if run is None else mask.run(run),
             smoke_skipped=skipped,
             proved=proved,
         )
@@ -116,10 +118,6 @@ def _chosen(checks: Mapping[str, Check[Any]], request: Request) -> dict[str, Che
         for id, check in checks.items()
         if (request.select is None or id in request.select) and id not in request.ignore
     }
-
-
-def _gravity(result: Result) -> int:
-    return max((1 + finding.severity.rank for finding in result.findings), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +140,7 @@ class _Trial:
         return ""
 
     def prove(
-        self, facts: Facts, treatment: Treatment, results: dict[str, Result]
+        self, facts: Facts, treatment: Treatment, results: dict[str, Result], mask: Mask
     ) -> Generator[Event, None, tuple[SmokeRun, Launch]]:
         """Run the command, mend it where the run shows how, and run it again.
 
@@ -161,15 +159,16 @@ class _Trial:
         )
         offline = self.request.offline and given.table.accepts("--offline")
         current, run = treatment.launch, SmokeRun()
-        for _ in range(MOST_ROUNDS):
+        for round_ in range(1, MOST_ROUNDS + 1):
             asked = launch.with_flags(current, (("--offline", None),)) if offline else current
-            latest = yield from smoke.run(
+            running = smoke.run(
                 asked,
                 binary=_program(server),
                 knowledge=self.book,
                 settings=replace(settings, corrected=changed(given, current)),
                 cancel=self.cancel,
             )
+            latest = yield from _masked(running, mask)
             run = replace(latest, attempts=run.attempts + latest.attempts)
             # All checks: what was downloaded can be read now, and what the fixes mended no longer
             # explains how the mended command ends.
@@ -177,11 +176,11 @@ class _Trial:
             found = tuple(examine(after, self.checks))
             for result in found:
                 earlier = results.get(result.check)
-                if earlier is None or _gravity(result) >= _gravity(earlier):
-                    results[result.check] = result
-                    if earlier is None or replace(earlier, seconds=result.seconds) != result:
-                        yield CheckDone(result=result)
-            if latest.proved or self.cancel.is_set():
+                told = merged(earlier, result, mended=changed(given, current))
+                results[result.check] = told
+                if earlier is None or replace(earlier, seconds=told.seconds) != told:
+                    yield CheckDone(result=mask.result(told))
+            if latest.proved or self.cancel.is_set() or round_ == MOST_ROUNDS:
                 break
             following = self.ward.mend(after, found).launch
             if not changed(current, following):
@@ -189,6 +188,20 @@ class _Trial:
             current = following
             yield SmokeStage(step="repair", says="trying again with what the run showed")
         return run, current
+
+
+def _masked(
+    running: Generator[SmokeEvent, None, SmokeRun], mask: Mask
+) -> Generator[Event, None, SmokeRun]:
+    """Yield what *running* yields, with its lines masked; closing this closes it."""
+    try:
+        while True:
+            yield mask.event(next(running))
+    except StopIteration as end:
+        run: SmokeRun = end.value
+        return run
+    finally:
+        running.close()
 
 
 def _program(server: Server) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from graphlib import TopologicalSorter
@@ -11,7 +11,7 @@ from typing import Any
 
 from mtpdoctor.checks import Check
 from mtpdoctor.facts import Facts, NotApplicable, Undetermined
-from mtpdoctor.findings import Finding
+from mtpdoctor.findings import Finding, Severity
 from mtpdoctor.registry import prerequisites
 
 
@@ -40,33 +40,30 @@ class Result:
     seconds: float = 0.0
 
 
-def examine(
-    facts: Facts,
-    checks: Mapping[str, Check[Any]],
-    *,
-    earlier: Collection[Result] = (),
-) -> Iterator[Result]:
+def examine(facts: Facts, checks: Mapping[str, Check[Any]]) -> Iterator[Result]:
     """Yield a result for each check, prerequisites first, as soon as each is known.
 
-    *earlier* results count for prerequisites that are not run again.
+    A prerequisite blocks when it found an error: a warning explains nothing away.
     """
-    found = {result.check for result in earlier if result.outcome is Outcome.FOUND}
+    found: set[str] = set()
     order = TopologicalSorter({id: prerequisites(id, checks) for id in checks}).static_order()
     for id in order:
-        blocking = {name for name in checks[id].after if name in found} | (
-            prerequisites(id, checks) & found
-        )
+        blocking = prerequisites(id, checks) & found
         if blocking:
             result = Result(
                 check=id, outcome=Outcome.SKIPPED, reason=f"{min(blocking)} was found before"
             )
         else:
             result = _run(id, checks[id], facts)
-        if result.outcome is Outcome.FOUND:
+        if any(finding.severity is Severity.ERROR for finding in result.findings):
             found.add(id)
-        else:
-            found.discard(id)
         yield result
+
+
+def _finding(value: object) -> Finding:
+    if not isinstance(value, Finding):
+        raise TypeError(f"it yields {type(value).__name__}, not Finding")
+    return value
 
 
 def _run(id: str, check: Check[Any], facts: Facts) -> Result:
@@ -81,12 +78,12 @@ def _run(id: str, check: Check[Any], facts: Facts) -> Result:
     outcome, reason = Outcome.PASSED, ""
     try:
         for finding in check(**arguments):
-            findings.append(finding)  # noqa: PERF402  those yielded before it raises stand
+            findings.append(_finding(finding))  # noqa: PERF401  those before it raises stand
     except NotApplicable as why:
-        outcome, reason = Outcome.SKIPPED, str(why)
+        outcome, reason = Outcome.SKIPPED, "" if findings else str(why)
     except Undetermined as undetermined:
         outcome, reason = Outcome.UNKNOWN, str(undetermined)
-    except Exception as error:  # noqa: BLE001  a check may be anyone's
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a check may be anyone's
         outcome, reason = Outcome.CRASHED, f"{type(error).__name__}: {error}"
     return Result(
         check=id,

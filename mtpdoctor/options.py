@@ -165,6 +165,10 @@ def request(options: Options, environment: Mapping[str, str], folder: Path) -> R
     """
     given, config = options.given, read_config(folder)
     smoke = given.smoke or (given.demo and not given.static)
+    if given.force and not smoke:
+        raise DoctorError("--force runs in spite of errors, and needs --smoke", "add --smoke")
+    if given.demo_acceptance is not None and not given.demo:
+        raise DoctorError("--demo-acceptance is for the built-in pair", "add --demo")
     if (given.min_acceptance is not None or given.min_speedup is not None) and not smoke:
         raise DoctorError("--min-acceptance and --min-speedup need --smoke", "add --smoke")
     words = _words(options, config)
@@ -180,7 +184,7 @@ def request(options: Options, environment: Mapping[str, str], folder: Path) -> R
         strict=given.strict or config.strict,
         min_acceptance=_first(given.min_acceptance, config.min_acceptance if smoke else None),
         min_speedup=_first(given.min_speedup, config.min_speedup if smoke else None),
-        timeout=_first(given.timeout, config.timeout) or 600.0,
+        timeout=_first(_first(given.timeout, config.timeout), 600.0) or 600.0,
         offline=given.offline or config.offline,
         force=given.force,
     )
@@ -244,7 +248,10 @@ def _select(text: str | None, config: Config) -> frozenset[str] | None:
     if text == "none":
         return frozenset()
     if text is not None:
-        return frozenset(part.strip() for part in text.split(",") if part.strip())
+        named = frozenset(part.strip() for part in text.split(",") if part.strip())
+        if not named:
+            raise DoctorError("--select names no check", "give ids, or 'none' for none at all")
+        return named
     return frozenset(config.select) if config.select else None
 
 

@@ -54,8 +54,9 @@ def load(points: Iterable[EntryPoint] | None = None) -> Registry:
         prefix = "" if point.name == FIRST_PARTY else f"{point.name}/"
         try:
             loaded = _checks(point.load(), prefix)
+            _refuse_strangers({**checks, **loaded}, prefix)
             _refuse_cycles({**checks, **loaded}, prefix)
-        except Exception as error:  # noqa: BLE001  a plugin may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a plugin may do anything
             broken.append(BrokenPlugin(point.name, f"{type(error).__name__}: {error}"))
         else:
             checks |= loaded
@@ -80,6 +81,13 @@ def prerequisites(id: str, checks: Mapping[str, Check[Any]]) -> frozenset[str]:
     return frozenset(
         full for name in after for full in (prefix + name, name) if full in checks and full != id
     )
+
+
+def _refuse_strangers(checks: Mapping[str, Check[Any]], prefix: str) -> None:
+    for id, each in checks.items():
+        for name in each.after:
+            if id.startswith(prefix) and prefix + name not in checks and name not in checks:
+                raise ValueError(f"{each.id!r} waits for {name!r}, which is no check")
 
 
 def _refuse_cycles(checks: Mapping[str, Check[Any]], prefix: str) -> None:

@@ -65,24 +65,39 @@ class Report:
         return sum(result.outcome in outcomes for result in self.results)
 
 
+def merged(earlier: Result | None, later: Result, *, mended: bool) -> Result:
+    """Return what to report of a check that was asked twice.
+
+    Of the same command the later answer counts: it knows more. Of a *mended* one it counts where
+    nobody asked before, or where it is graver: what was found of the command as given stays.
+    """
+    if earlier is None or not mended:
+        return later
+    return later if _gravity(later) > _gravity(earlier) else earlier
+
+
+def _gravity(result: Result) -> int:
+    return max((1 + finding.severity.rank for finding in result.findings), default=0)
+
+
 def judge(
     results: Iterable[Result],
     checks: Mapping[str, Check[Any]],
     *,
     fail_on: Severity,
-    proved: bool,
+    settled: bool,
     complete: bool,
 ) -> Verdict:
     """Return the verdict that *results* come to.
 
-    A check that cannot tell counts when it could have failed the verdict. What a smoke run settled
-    (*proved*) no longer hangs on the static facts that were missing. An examination that is not
-    *complete* (a plugin that did not load, a smoke run that did not prove anything) or that looked
-    at nothing at all leaves the matter open.
+    A check that cannot tell counts when it could have failed the verdict. What a smoke run of the
+    very command has *settled* no longer hangs on the static facts that were missing. An
+    examination that is not *complete* (a plugin that did not load, a smoke run that did not prove
+    anything) or that looked at nothing at all leaves the matter open.
     """
     verdict = Verdict.PASS
     undecided = not complete
-    looked = proved
+    looked = settled
     for result in results:
         looked |= result.outcome is not Outcome.SKIPPED
         for finding in result.findings:
@@ -93,10 +108,10 @@ def judge(
         check = checks[result.check]
         if check.severity.rank < fail_on.rank:
             continue
-        settled = proved and not check.reads_run
+        told = settled and not check.reads_run
         undecided |= result.outcome is Outcome.CRASHED
-        undecided |= result.outcome is Outcome.UNKNOWN and not settled
-        undecided |= result.outcome is Outcome.FOUND and bool(result.reason) and not settled
+        undecided |= result.outcome is Outcome.UNKNOWN and not told
+        undecided |= result.outcome is Outcome.FOUND and bool(result.reason) and not told
     if undecided or not looked:
         return Verdict.INCONCLUSIVE
     return verdict

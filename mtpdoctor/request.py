@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,15 @@ class Config:
     timeout: float | None = None
     offline: bool = False
 
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("min_acceptance", self.min_acceptance, 1.0),
+            ("min_speedup", self.min_speedup, inf),
+            ("timeout", self.timeout, inf),
+        ):
+            if value is not None and not (0 <= value <= most and value < inf):
+                raise ValueError(f"{name}: {value} is out of range")
+
 
 def read_config(folder: Path) -> Config:
     """Read the configuration of *folder*, the file of our own first.
@@ -71,16 +80,13 @@ def read_config(folder: Path) -> Config:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return tables.parse(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tables.TableError) as error:
         raise DoctorError(f"{path}: {error}", "mend the file, or run in another folder") from None
 
 
 def _config(path: Path, raw: dict[str, Any]) -> Config:
     known = {key.replace("-", "_"): value for key, value in raw.items()}
-    for key in ("min_acceptance", "min_speedup", "timeout"):
-        if type(known.get(key)) is int:
-            known[key] = float(known[key])
     try:
         return tables.build(known, Config)
     except tables.TableError as error:

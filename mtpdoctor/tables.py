@@ -34,13 +34,17 @@ def loads(text: str, kind: type[T]) -> T:
 
     Raises :exc:`TableError`, also for text that is no TOML.
     """
+    return build(parse(text), kind)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read TOML *text*; whatever is wrong with it is a :exc:`TableError`."""
     try:
-        raw = tomllib.loads(text)
+        return tomllib.loads(text)
     except RecursionError:
         raise TableError(["nested too deeply"]) from None
     except ValueError as error:  # no TOML, or a number of too many digits
         raise TableError([str(error)]) from None
-    return build(raw, kind)
 
 
 def build(raw: object, kind: type[T], at: str = "") -> T:

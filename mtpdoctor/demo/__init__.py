@@ -40,6 +40,9 @@ def write_pair(folder: Path, *, acceptance: float = 0.66) -> Pair:
         builtin.write_drafter(pair.drafter, float(drafted))
     if not pair.target.exists():
         builtin.write_target(pair.target)
+        for old in folder.glob("count-F32-*.gguf"):
+            if old != pair.target:
+                old.unlink(missing_ok=True)  # of an older recipe
     return pair
 
 

@@ -66,13 +66,13 @@ def _collected(
             yield done
     asked = _or(answers["server"], Server(named=command.program))
     given = commands.parse(command, _table(asked))
-    if isinstance(models, Unknown):  # a dead network share: reading again would hang as well
-        models = model.Models(target=Target(path=models, header=models))
-    elif not isinstance(models, model.Models) or model.names(given) != model.names(guess):
-        models = model.probe(given, surroundings)
-    for part in (models.target, models.drafter, models.hub):
+    found = _models(models)
+    # What did not answer, a dead network share say, would hang when it is asked again.
+    if isinstance(models, model.Models) and model.names(given) != model.names(guess):
+        found = model.probe(given, surroundings)
+    for part in (found.target, found.drafter, found.hub):
         if part is not None:
-            yield ProbeDone(probe=type(part).__name__.lower(), fact=part, seconds=models.seconds)
+            yield ProbeDone(probe=type(part).__name__.lower(), fact=part, seconds=found.seconds)
     return _with_models(
         Facts(
             book,
@@ -81,14 +81,35 @@ def _collected(
             _or(answers["gpus"], Gpus(state="failed", says="NVML did not answer")),
             _or(answers["host"], Host()),
         ),
-        models,
+        found,
     )
 
 
 def again(known: Facts, changed: Launch, environment: Mapping[str, str]) -> Facts:
-    """Return *known* for a changed command: its models are looked up anew."""
+    """Return *known* for a changed command; its models are looked up anew if they may differ."""
+    before = known.get(Launch)
+    if before is not None and model.names(before) == model.names(changed) and _complete(known):
+        return known.with_(changed)
     surroundings = commands.environment_for(changed, environment)
-    return _with_models(known.with_(changed), model.probe(changed, surroundings))
+    task = {"models": lambda: model.probe(changed, surroundings)}
+    (done,) = together.run(task, deadline=DEADLINE)
+    return _with_models(known.with_(changed), _models(done.fact))
+
+
+def _complete(known: Facts) -> bool:
+    """Whether nothing of the models could have been downloaded since they were looked up."""
+    models = (known.get(Target), known.get(Drafter))
+    if known.get(HubRepo) is not None and None in models:
+        return False
+    return not any(each is not None and isinstance(each.path, Unknown) for each in models)
+
+
+def _models(answer: object) -> model.Models:
+    """Return an answer of the model probe; what it did not find out in time is unknown."""
+    if isinstance(answer, model.Models):
+        return answer
+    reason = answer if isinstance(answer, Unknown) else Unknown("the model files were not read")
+    return model.Models(target=Target(path=reason, header=reason))
 
 
 def _with_models(known: Facts, models: model.Models) -> Facts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, TypeVar
 
 from mtpdoctor.builds import Span
@@ -122,6 +123,7 @@ def _model(model: Model) -> dict[str, Any]:
     }
 
 
+_LONGEST = 200
 _SHOWN = (
     "block_count",
     "context_length",
@@ -139,12 +141,19 @@ _SHOWN = (
 def _header(header: Header) -> dict[str, Any]:
     keys = {key: header.get(key) for key in _SHOWN}
     return {
-        "arch": header.arch,
+        "arch": None if header.arch is None else header.arch[:_LONGEST],
         "version": header.version,
         "tensors": len(header.tensors),
         "types": sorted({tensor.type_name for tensor in header.tensors.values()}),
-        "keys": {key: value for key, value in keys.items() if isinstance(value, int | float | str)},
+        "keys": {key: value for key, value in keys.items() if _is_plain(value)},
     }
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value of a file can stand in JSON: a finite number, or a short text."""
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) or (isinstance(value, str) and len(value) <= _LONGEST)
 
 
 def _gpus(gpus: Gpus) -> dict[str, Any]:

@@ -155,6 +155,8 @@ def _arm(arm: Arm | None) -> dict[str, Any] | None:
         "drafted": arm.drafted,
         "accepted": arm.accepted,
         "requests": list(arm.requests),
+        "short": list(arm.short),
+        "left_out": list(arm.left_out),
     }
 
 

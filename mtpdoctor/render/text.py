@@ -32,7 +32,8 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
         yield f"  {name:<8} {line}"
     yield ""
     for result in sorted(report.results, key=_worst_last):
-        if result.outcome is not Outcome.SKIPPED or not report.checks[result.check].needs_run:
+        of_the_run = report.checks[result.check].needs_run and report.smoke is None
+        if result.outcome is not Outcome.SKIPPED or not of_the_run:
             yield from result_lines(result, style)
     for broken in report.broken:
         yield f"! plugin  {visible(broken.plugin)}: {visible(broken.reason)}"

@@ -20,6 +20,7 @@ from mtpdoctor.facts import (
 )
 from mtpdoctor.findings import Advice, Download, Fix, Rebuild, Severity
 from mtpdoctor.gguf import Header
+from mtpdoctor.launch import redact
 from mtpdoctor.report import Report, Verdict
 from mtpdoctor.visible import visible
 
@@ -30,11 +31,11 @@ def facts(known: Facts) -> Iterator[tuple[str, str]]:
     """Yield what is to be examined, a name and a line each."""
     server, target, drafter = known.get(Server), known.get(Target), known.get(Drafter)
     if server is not None:
-        yield "server", visible(_server(server))
+        yield "server", redact(visible(_server(server)))
     if target is not None:
-        yield "target", visible(_model(target))
+        yield "target", redact(visible(_model(target)))
     if drafter is not None:
-        yield "drafter", visible(_model(drafter))
+        yield "drafter", redact(visible(_model(drafter)))
     gpus, host = known.get(Gpus), known.get(Host)
     if gpus is not None:
         yield "gpu", visible(_gpus(gpus))
@@ -139,6 +140,18 @@ def smoke(run: SmokeRun) -> Iterator[tuple[str, str]]:
     if not isinstance(run.parity, Unknown):
         equal = "equal tokens in both arms"
         yield "parity", equal if run.parity.equal else _difference(run.parity.first_difference)
+    if omissions := "; ".join(_omissions(run)):
+        yield "left out", omissions
+
+
+def _omissions(run: SmokeRun) -> Iterator[str]:
+    arms = [arm for arm in (run.plain, run.mtp) if arm is not None]
+    left_out = dict.fromkeys(name for arm in arms for name in arm.left_out)
+    short = dict.fromkeys(name for arm in arms for name in arm.short)
+    if left_out:
+        yield f"{', '.join(left_out)} (too few slots)"
+    if short:
+        yield f"{', '.join(short)} ended early"
 
 
 def _difference(index: int | None) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from mtpdoctor.events import LogLine, SmokeEvent
 from mtpdoctor.facts import ArmName
-from mtpdoctor.smoke.client import Late, Lost, Refused
+from mtpdoctor.smoke.client import Late, Lost
 from mtpdoctor.smoke.process import ServerProcess
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Watch:
         def call() -> None:
             try:
                 box.put(work())
-            except (Lost, Late, Refused) as error:
+            except Exception as error:  # noqa: BLE001  whoever waits for the answer raises it
                 box.put(error)
             self._wake.set()
 

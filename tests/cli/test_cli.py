@@ -104,6 +104,24 @@ def test_the_command_line_never_pays_for_the_screen() -> None:
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
+def test_a_reader_that_has_gone_does_not_change_the_verdict(tmp_path: Path) -> None:
+    command = f"{DOCTOR} --json -- nowhere -m x | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], check=False, cwd=tmp_path, env=environment())
+
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_closed_stream_is_no_fault(closed: str, tmp_path: Path) -> None:
+    command = f"{DOCTOR} --json -- nowhere -m x {closed}"
+    done = subprocess.run(
+        ["bash", "-c", command], check=False, capture_output=True, cwd=tmp_path, env=environment()
+    )
+
+    assert done.returncode == 1
+    assert b"mtpdoctor:" not in done.stdout
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     command = f"{DOCTOR} checks | head -1"
     done = subprocess.run(

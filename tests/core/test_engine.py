@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,17 @@ import pytest
 
 from mtpdoctor.checks import Check, check
 from mtpdoctor.engine import Outcome, Result, examine
-from mtpdoctor.facts import Facts, Gpus, Host, Server, SmokeRun, Unknown, known
-from mtpdoctor.findings import Finding
+from mtpdoctor.facts import (
+    Facts,
+    Gpus,
+    Host,
+    NotApplicable,
+    Server,
+    SmokeRun,
+    Unknown,
+    known,
+)
+from mtpdoctor.findings import Finding, Severity
 
 
 @check("bad-host", "never happy")
@@ -138,3 +148,53 @@ def test_facts_are_replaced_by_type() -> None:
 
     assert server is not None
     assert server.named == "b"
+
+
+def test_what_is_no_finding_crashes_its_check_alone() -> None:
+    @check("yields-text", "a mistake")
+    def yields_text(host: Host) -> Iterator[Finding]:
+        yield "text"  # type: ignore[misc]
+
+    got = results(yields_text, good_host)
+
+    assert (got["yields-text"].outcome, got["yields-text"].reason) == (
+        Outcome.CRASHED,
+        "TypeError: it yields str, not Finding",
+    )
+    assert got["good-host"].outcome is Outcome.PASSED
+
+
+def test_a_check_that_exits_crashes_and_stops_nothing() -> None:
+    @check("exits", "rude")
+    def exits(host: Host) -> Iterator[Finding]:
+        yield from ()
+        sys.exit(0)
+
+    assert results(exits)["exits"].outcome is Outcome.CRASHED
+
+
+def test_a_warning_blocks_nothing() -> None:
+    @check("warns", "warns")
+    def warns(host: Host) -> Iterator[Finding]:
+        yield Finding(says="x", severity=Severity.WARNING)
+
+    assert results(warns, after("later", "warns"))["later"].outcome is Outcome.PASSED
+
+
+def test_a_check_that_does_not_apply_is_skipped_with_its_reason() -> None:
+    @check("not-here", "does not apply")
+    def not_here(host: Host) -> Iterator[Finding]:
+        yield from ()
+        raise NotApplicable("no such thing here")
+
+    result = results(not_here)["not-here"]
+
+    assert (result.outcome, result.reason) == (Outcome.SKIPPED, "no such thing here")
+
+
+def test_keyword_only_facts_are_needs_too() -> None:
+    @check("by-name", "named")
+    def by_name(*, host: Host) -> Iterator[Finding]:
+        yield Finding(says=host.system)
+
+    assert results(by_name)["by-name"].outcome is Outcome.FOUND

@@ -94,6 +94,9 @@ def test_without_a_command_there_is_no_request(tmp_path: Path) -> None:
         (["--demo", "--", "llama-server"], "--demo brings its own command"),
         (["--target", "t", "--", "llama-server"], "one is given already"),
         (["--format", "yaml", "--", "x"], "invalid choice"),
+        (["--force", "--", "x"], "needs --smoke"),
+        (["--select", ",", "--", "x"], "names no check"),
+        (["--demo-acceptance", "1", "--", "x"], "built-in pair"),
         (["--jsn", "--", "x"], "there is no option --jsn"),
     ],
 )

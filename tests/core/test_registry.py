@@ -6,6 +6,7 @@ import sys
 import types
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,3 +90,20 @@ def test_an_untyped_parameter_is_refused_when_the_check_is_made() -> None:
 def test_an_id_names_the_problem_in_lower_case_with_dashes() -> None:
     with pytest.raises(ValueError, match="lower-case-with-dashes"):
         check("Bad_Id", "x")
+
+
+def test_a_plugin_that_exits_when_it_is_loaded_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "rude_plugin.py").write_text("raise SystemExit(0)")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        loaded = registry.load([EntryPoint("rude", "rude_plugin:CHECKS", registry.GROUP)])
+    finally:
+        sys.path.remove(str(tmp_path))
+
+    assert [broken.plugin for broken in loaded.broken] == ["rude"]
+
+
+def test_a_check_that_waits_for_none_breaks_its_plugin(plugin: Any) -> None:
+    loaded = registry.load([plugin("acme", CHECKS=[make("a", "no-such-check")])])
+
+    assert "'no-such-check', which is no check" in loaded.broken[0].reason

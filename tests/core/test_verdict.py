@@ -11,7 +11,7 @@ from mtpdoctor.engine import Outcome, Result
 from mtpdoctor.errors import ExitCode
 from mtpdoctor.facts import Host, SmokeRun
 from mtpdoctor.findings import Finding, Severity
-from mtpdoctor.report import Scope, Verdict, exit_code, judge
+from mtpdoctor.report import Scope, Verdict, exit_code, judge, merged
 
 
 @check("an-error", "may fail")
@@ -42,7 +42,7 @@ def plain(id: str, outcome: Outcome) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("results", "proved", "complete", "wanted"),
+    ("results", "settled", "complete", "wanted"),
     [
         ([], False, True, Verdict.INCONCLUSIVE),
         ([], True, True, Verdict.PASS),
@@ -62,15 +62,15 @@ def plain(id: str, outcome: Outcome) -> Result:
         ([plain("an-error", Outcome.PASSED)], False, False, Verdict.INCONCLUSIVE),
     ],
 )
-def test_the_verdict(results: list[Result], proved: bool, complete: bool, wanted: Verdict) -> None:
-    verdict = judge(results, CHECKS, fail_on=Severity.ERROR, proved=proved, complete=complete)
+def test_the_verdict(results: list[Result], settled: bool, complete: bool, wanted: Verdict) -> None:
+    verdict = judge(results, CHECKS, fail_on=Severity.ERROR, settled=settled, complete=complete)
 
     assert verdict is wanted
 
 
 def test_fail_on_warning_fails_on_a_warning() -> None:
     verdict = judge(
-        [found(Severity.WARNING)], CHECKS, fail_on=Severity.WARNING, proved=False, complete=True
+        [found(Severity.WARNING)], CHECKS, fail_on=Severity.WARNING, settled=False, complete=True
     )
 
     assert verdict is Verdict.FAIL
@@ -89,3 +89,27 @@ def test_fail_on_warning_fails_on_a_warning() -> None:
 )
 def test_the_exit_code(verdict: Verdict, scope: Scope, strict: bool, code: ExitCode) -> None:
     assert exit_code(verdict, scope, strict=strict) is code
+
+
+PASSED = plain("an-error", Outcome.PASSED)
+UNKNOWN = plain("an-error", Outcome.UNKNOWN)
+ERROR, WARNING = found(Severity.ERROR), found(Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "mended", "told"),
+    [
+        (None, PASSED, True, PASSED),
+        (UNKNOWN, PASSED, False, PASSED),
+        (WARNING, PASSED, False, PASSED),
+        (UNKNOWN, PASSED, True, UNKNOWN),
+        (ERROR, PASSED, True, ERROR),
+        (ERROR, WARNING, True, ERROR),
+        (WARNING, ERROR, True, ERROR),
+        (PASSED, WARNING, True, WARNING),
+    ],
+)
+def test_what_was_found_of_the_given_command_outlives_its_mending(
+    earlier: Result | None, later: Result, mended: bool, told: Result
+) -> None:
+    assert merged(earlier, later, mended=mended) == told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from mtpdoctor.builds import Build, Span
 from mtpdoctor.facts import CommitDate, FlagTable, Unknown
@@ -15,12 +15,6 @@ from mtpdoctor.probes.server.checkout import Checkout
 
 _FIRST, _LAST = 1000, 1_000_000
 """Build numbers that are believed; shallow clones print 1, archives 0, forks anything."""
-
-_DAY = timedelta(days=1)
-_SURE = frozenset({"release", "tag", "sdist"})
-"""Rows whose day is that of the build itself, or the one after it."""
-_BOUND = _SURE | {"issue"}
-"""Rows that were seen on that day, and are of that day or an earlier one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +167,8 @@ def _of_checkout(found: Checkout, doubt: str, knowledge: Knowledge) -> Told:
 def of_day(day: date, knowledge: Knowledge) -> Span | Unknown:
     """Return the builds that may have been committed on *day*."""
     rows = knowledge.releases.rows
-    before = [row.build for row in rows if row.precision in _BOUND and row.day < day]
-    after = [row.build for row in rows if row.precision in _SURE and row.day - _DAY > day]
+    before = [row.build for row in rows if row.latest < day]
+    after = [row.build for row in rows if row.earliest > day]
     if not before or not after or not max(before) < min(after):
         return Unknown(f"no known builds lie around {day}")
     return Span(Build(max(before).number + 1), Build(min(after).number - 1))
@@ -182,21 +176,14 @@ def of_day(day: date, knowledge: Knowledge) -> Span | Unknown:
 
 def days(span: Span, knowledge: Knowledge) -> CommitDate | Unknown:
     """Return when a build of *span* was committed, told from the known builds around it."""
-    rows = knowledge.releases.rows
-    before = [row for row in rows if row.precision in _SURE and row.build <= span.first]
-    after = [row for row in rows if row.precision in _BOUND and row.build >= span.last]
-    if not before or not after:
-        side = "older" if not before else "newer"
-        return Unknown(f"{span} is {side} than every build whose day is known")
-    low, high = max(before, key=lambda row: row.day), min(after, key=lambda row: row.day)
-    if low.day - _DAY > high.day:
+    bounds = knowledge.releases.days(span)
+    if bounds is None:
+        return Unknown(f"{span} lies outside of the builds whose day is known")
+    earliest, latest = bounds
+    if latest < earliest:
         return Unknown(f"the known builds around {span} contradict each other")
-    how = (
-        f"{low.build} is of {low.day}"
-        if low.build == high.build
-        else f"{low.build} is of {low.day}, {high.build} of {high.day}"
-    )
-    return CommitDate(earliest=low.day - _DAY, latest=high.day, how=how)
+    how = "told from the days of the builds around it"
+    return CommitDate(earliest=earliest, latest=latest, how=how)
 
 
 def _dated(span: Span, how: str, knowledge: Knowledge) -> Told:
