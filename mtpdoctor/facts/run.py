@@ -102,3 +102,9 @@ class SmokeRun:
         crashes = [attempt for attempt in self.attempts if attempt.crash is not None]
         drafting = [attempt for attempt in crashes if attempt.arm == "mtp"] or crashes
         return drafting[-1].crash if drafting else None
+
+    @property
+    def failed_without_drafting(self) -> Attempt | None:
+        """The last attempt of the plain arm that failed, whatever became of the other arm."""
+        failed = [each for each in self.attempts if each.arm == "plain" and each.crash is not None]
+        return failed[-1] if failed else None

@@ -9,6 +9,7 @@ from mtpdoctor import (
     Evidence,
     Finding,
     NotApplicable,
+    Severity,
     SmokeRun,
     Undetermined,
     check,
@@ -44,6 +45,7 @@ _EXPLAINED = (
 def server_failed(run: SmokeRun) -> Iterator[Finding]:
     crash = run.crash
     if crash is None:
+        yield from _without_drafting(run)
         if not run.proved and any(attempt.outcome == "cancelled" for attempt in run.attempts):
             raise Undetermined("the smoke run was cancelled")
         return
@@ -53,9 +55,31 @@ def server_failed(run: SmokeRun) -> Iterator[Finding]:
     yield Finding(
         says=f"{_end(crash)}{_moment(attempt)}\n{crash.cause or 'Its log does not say why.'}",
         about="drafting" if attempt.arm == "mtp" else "without drafting",
-        evidence=tuple(Evidence(line) for line in crash.log_tail[-8:]) or (Evidence(_end(crash)),),
+        evidence=_log(crash),
         fixes=(_fix(crash),),
     )
+
+
+def _without_drafting(run: SmokeRun) -> Iterator[Finding]:
+    """Find that the command works with drafting alone: there is nothing to compare it with."""
+    attempt = run.failed_without_drafting
+    if attempt is None or attempt.crash is None:
+        return
+    yield Finding(
+        says=(
+            f"{_end(attempt.crash)}{_moment(attempt)}; with drafting it answered\n"
+            f"{attempt.crash.cause or 'Its log does not say why.'}\n"
+            "So nothing is known of the speed-up, nor of whether the answers stay the same."
+        ),
+        severity=Severity.WARNING,
+        about="without drafting",
+        evidence=_log(attempt.crash),
+        fixes=(_fix(attempt.crash),),
+    )
+
+
+def _log(crash: Crash) -> tuple[Evidence, ...]:
+    return tuple(Evidence(line) for line in crash.log_tail[-8:]) or (Evidence(_end(crash)),)
 
 
 def _end(crash: Crash) -> str:
