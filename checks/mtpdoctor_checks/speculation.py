@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mtpdoctor import Launch, NotApplicable
+from mtpdoctor import Drafter, Knowledge, Launch, NotApplicable, Server, Unknown
 from mtpdoctor.gguf import Header
-from mtpdoctor.launch import speculative_types
+from mtpdoctor.launch import MTP, speculative_types
+from mtpdoctor_checks import capability
 from mtpdoctor_checks.pair import ASSISTANT, integer
 
-MTP = "draft-mtp"
 SPEC_TYPE = "--spec-type"
 
 
@@ -20,6 +20,32 @@ def need_mtp(launch: Launch) -> None:
     """Go on only if the command asks for draft-mtp."""
     if not asks_for_mtp(launch):
         raise NotApplicable(f"the command does not ask for {SPEC_TYPE} {MTP}")
+
+
+def will_draft(
+    launch: Launch, server: Server | None, drafter: Drafter | None, knowledge: Knowledge
+) -> bool | Unknown:
+    """Whether the server will draft with MTP: it is asked to, or sees by itself that it can."""
+    return asks_for_mtp(launch) or infers_mtp(launch, server, drafter, knowledge)
+
+
+def infers_mtp(
+    launch: Launch, server: Server | None, drafter: Drafter | None, knowledge: Knowledge
+) -> bool | Unknown:
+    """Whether the server draws ``draft-mtp`` from the drafter itself, as some builds do."""
+    if drafter is None or speculative_types(launch) or launch.has(SPEC_TYPE):
+        return False
+    from_hub = launch.has("--spec-draft-hf") or launch.has("-hfd")
+    header = drafter.header
+    if isinstance(header, Unknown):
+        return header
+    if not has_head(header) or (header.arch == ASSISTANT and not from_hub):
+        return False
+    feature = knowledge.named("hfd-infers-draft-mtp" if from_hub else "md-infers-type")
+    infers = Unknown("no server") if server is None else capability.has(server, feature, knowledge)
+    if isinstance(infers, Unknown):
+        return Unknown(f"whether the server sees by itself that this is MTP: {infers.reason}")
+    return infers
 
 
 def has_head(header: Header) -> bool:

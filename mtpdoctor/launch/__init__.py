@@ -11,9 +11,12 @@ from mtpdoctor.launch.change import (
 )
 from mtpdoctor.launch.helptext import table
 from mtpdoctor.launch.meaning import (
+    MTP,
     cache_type,
+    draft_cache_type,
     draft_n_max,
     flash_attention,
+    real_number,
     speculative_types,
     wants_mtp,
     whole_number,
@@ -27,12 +30,14 @@ from mtpdoctor.launch.shipped import shipped
 from mtpdoctor.launch.words import Command, split
 
 __all__ = [
+    "MTP",
     "Command",
     "Refusal",
     "Style",
     "accepted_spelling",
     "apply",
     "cache_type",
+    "draft_cache_type",
     "draft_n_max",
     "environment_for",
     "flash_attention",
@@ -42,6 +47,7 @@ __all__ = [
     "masked_environment",
     "parse",
     "plain",
+    "real_number",
     "redact",
     "refusals",
     "shell",

@@ -9,7 +9,15 @@ from mtpdoctor.facts import Launch
 from mtpdoctor.launch.helptext import OFF, ON
 
 _LEADING = re.compile(r"\s*([+-]?\d+)")
-MTP = frozenset({"draft-mtp", "mtp"})
+_LEADING_HEX = re.compile(
+    r"\s*([+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?)", re.IGNORECASE
+)
+_LEADING_REAL = re.compile(
+    r"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan))", re.IGNORECASE
+)
+MTP = "draft-mtp"
+"""llama.cpp's own word for drafting with an MTP head."""
+_MTP_WORDS = frozenset({MTP, "mtp"})
 """``mtp`` is the word of forks and of drafts of the feature; llama.cpp refuses it."""
 
 
@@ -28,7 +36,7 @@ def speculative_types(launch: Launch) -> tuple[str, ...]:
 
 def wants_mtp(launch: Launch) -> bool:
     """Whether the command asks for multi-token prediction, in whichever spelling."""
-    return not MTP.isdisjoint(speculative_types(launch))
+    return not _MTP_WORDS.isdisjoint(speculative_types(launch))
 
 
 def flash_attention(launch: Launch) -> Literal["on", "off", "auto"]:
@@ -55,6 +63,11 @@ def cache_type(launch: Launch, which: Literal["k", "v"]) -> str:
     return launch.value(f"--cache-type-{which}") or "f16"
 
 
+def draft_cache_type(launch: Launch, which: Literal["k", "v"]) -> str:
+    """Return the data type of the drafter's own K or V cache: ``f16`` where nothing is said."""
+    return launch.value(f"--cache-type-{which}-draft") or "f16"
+
+
 def draft_n_max(launch: Launch) -> int | None:
     """Return the draft depth that the command asks for; ``None`` for the server's own.
 
@@ -71,3 +84,12 @@ def whole_number(text: str) -> int | None:
     """Read a number as llama-server does: leading digits count, so that ``2k`` is 2."""
     match = _LEADING.match(text)
     return int(match[1]) if match is not None else None
+
+
+def real_number(text: str) -> float | None:
+    """Read a number as llama-server does (``std::stof``): what follows its start is ignored."""
+    match = _LEADING_HEX.match(text)
+    if match is not None:
+        return float.fromhex(match[1])
+    match = _LEADING_REAL.match(text)
+    return float(match[1]) if match is not None else None

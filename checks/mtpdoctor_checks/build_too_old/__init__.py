@@ -21,8 +21,7 @@ from mtpdoctor import (
 )
 from mtpdoctor.gguf import Header
 from mtpdoctor.knowledge import Feature
-from mtpdoctor.launch import speculative_types
-from mtpdoctor.launch.meaning import MTP
+from mtpdoctor.launch import speculative_types, wants_mtp
 from mtpdoctor_checks import capability
 from mtpdoctor_checks.pair import UNREADABLE, program
 from mtpdoctor_checks.speculation import has_head
@@ -71,8 +70,7 @@ def _needs(
     drafter: Drafter | None,
     knowledge: Knowledge,
 ) -> Iterator[tuple[Feature, bool | Unknown]]:
-    kinds = speculative_types(launch) if launch is not None else ()
-    if not kinds or not MTP.isdisjoint(kinds):
+    if launch is None or not speculative_types(launch) or wants_mtp(launch):
         spec_type = knowledge.feature("spec-type")
         if spec_type is not None:
             yield spec_type, capability.drafts_mtp(server, knowledge)

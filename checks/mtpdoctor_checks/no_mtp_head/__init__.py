@@ -18,9 +18,9 @@ from mtpdoctor import (
     check,
     known,
 )
-from mtpdoctor.launch import speculative_types
+from mtpdoctor.launch import MTP, speculative_types
 from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, its_drafter, name
-from mtpdoctor_checks.speculation import MTP, asks_for_mtp, has_head
+from mtpdoctor_checks.speculation import asks_for_mtp, has_head
 
 _LAYERS = "nextn_predict_layers"
 

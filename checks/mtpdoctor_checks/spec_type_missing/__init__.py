@@ -20,10 +20,9 @@ from mtpdoctor import (
     check,
     known,
 )
-from mtpdoctor.launch import speculative_types
-from mtpdoctor_checks import capability
-from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, name
-from mtpdoctor_checks.speculation import MTP, SPEC_TYPE, asks_for_mtp, has_head
+from mtpdoctor.launch import MTP, speculative_types
+from mtpdoctor_checks.pair import UNREADABLE, name
+from mtpdoctor_checks.speculation import SPEC_TYPE, asks_for_mtp, has_head, infers_mtp
 
 
 @check(
@@ -42,7 +41,7 @@ def spec_type_missing(  # noqa: PLR0917  its facts
     if asks_for_mtp(launch):
         return
     has = _head_at_hand(target, drafter, hub)
-    if drafter is not None and _told_by_itself(drafter, server, launch, knowledge):
+    if known(infers_mtp(launch, server, drafter, knowledge)):
         return
     others = speculative_types(launch)
     asked = f"only {SPEC_TYPE} {','.join(others)}" if others else f"no {SPEC_TYPE}"
@@ -64,7 +63,7 @@ def _head_at_hand(target: Target | None, drafter: Drafter | None, hub: HubRepo |
     """Return in words what could draft; the question does not arise where nothing could."""
     if drafter is not None:
         header = known(drafter.header)
-        if header.arch == ASSISTANT or has_head(header):
+        if has_head(header):
             return f"{name(drafter)} is an MTP drafter"
         raise NotApplicable(f"{name(drafter)} is no MTP drafter")
     if target is not None and not isinstance(target.header, Unknown) and has_head(target.header):
@@ -74,22 +73,3 @@ def _head_at_hand(target: Target | None, drafter: Drafter | None, hub: HubRepo |
             return f"{hub.repo} has an MTP drafter beside the model"
         raise Undetermined(f"whether {hub.repo} has an MTP drafter is not in the local cache")
     raise NotApplicable("the command has no MTP head to draft with")
-
-
-def _told_by_itself(
-    drafter: Drafter, server: Server | None, launch: Launch, knowledge: Knowledge
-) -> bool:
-    """Whether the server draws ``draft-mtp`` from the drafter itself, as some builds do."""
-    if speculative_types(launch) or launch.has(SPEC_TYPE):
-        return False
-    from_hub = launch.has("--spec-draft-hf") or launch.has("-hfd")
-    if known(drafter.header).arch == ASSISTANT and not from_hub:
-        return False
-    id = "hfd-infers-draft-mtp" if from_hub else "md-infers-type"
-    feature = knowledge.named(id)
-    if server is None:
-        raise Undetermined(feature.title)
-    infers = capability.has(server, feature, knowledge)
-    if isinstance(infers, Unknown):
-        raise Undetermined(f"whether the server sees by itself that this is MTP: {infers.reason}")
-    return infers

@@ -19,9 +19,9 @@ from mtpdoctor import (
     cited,
     known,
 )
-from mtpdoctor.launch import speculative_types
+from mtpdoctor.launch import MTP, speculative_types
 from mtpdoctor_checks.pair import program
-from mtpdoctor_checks.speculation import MTP, SPEC_TYPE
+from mtpdoctor_checks.speculation import SPEC_TYPE
 
 
 @check(
