@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint prove bench clean
+.PHONY: demo test lint prove differential bench clean
 
 demo: $(READY)  ## the whole examination on the built-in pair: a TUI on a terminal, else text
 	@$(BIN)/mtpdoctor --demo
@@ -20,6 +20,9 @@ lint: $(READY)
 prove: $(READY)  ## the long suites; each writes a dated table under docs/proofs/
 	$(BIN)/python tests/prove/mutated_headers.py
 	$(BIN)/python tests/prove/steady_demo.py
+
+differential: $(READY)  ## every generated pair and command, judged and run on each llama-server
+	$(BIN)/python tests/differential/run.py --write
 
 bench: $(READY)  ## ratios measured side by side in one run, as a table
 	$(BIN)/python -m benchmarks

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+from differential.servers import Server
 
 from mtpdoctor import knowledge, launch, registry
 from mtpdoctor.engine import Outcome, Result, examine
@@ -13,8 +16,6 @@ from mtpdoctor.facts import Server as Examined
 from mtpdoctor.findings import Severity
 from mtpdoctor.probes import gather
 from mtpdoctor.report import Verdict, judge
-
-from differential.servers import Server
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,9 @@ class Doctor:
     @cached_property
     def facts(self) -> Facts:
         """Everything but the command and its files."""
-        command = launch.split((str(self.server.binary),), self.server.environment)
+        command = launch.split((str(self.server.binary), "-m", os.devnull), self.server.environment)
         probing = gather.facts(command, self.server.environment, self.book)
-        while True:
-            try:
-                next(probing)
-            except StopIteration as end:
-                assert isinstance(end.value, Facts)
-                return end.value
+        return _returned(probing)
 
     def examine(self, words: Sequence[str], environment: dict[str, str]) -> Opinion:
         """Judge the command of *words* as ``mtpdoctor --json --static`` would."""
@@ -69,9 +65,7 @@ class Doctor:
         return self._opinion(results)
 
     def _opinion(self, results: Sequence[Result]) -> Opinion:
-        verdict = judge(
-            results, self.checks, fail_on=Severity.ERROR, settled=False, complete=True
-        )
+        verdict = judge(results, self.checks, fail_on=Severity.ERROR, settled=False, complete=True)
         errors = [
             (result.check, finding.says.partition("\n")[0])
             for result in results
@@ -89,3 +83,16 @@ class Doctor:
             undecided,
             errors[0][1] if errors else "",
         )
+
+
+def _returned(probing: Generator[object, None, Facts]) -> Facts:
+    """Run *probing* to its end, and return what it comes to."""
+    facts = Facts()
+
+    def whole() -> Generator[object, None, None]:
+        nonlocal facts
+        facts = yield from probing
+
+    for _ in whole():
+        pass
+    return facts
