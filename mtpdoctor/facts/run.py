@@ -27,6 +27,8 @@ class Crash:
     """Id of the knowledge entry that recognised it."""
     check: str = ""
     """Id of the check that explains it; empty when none does."""
+    advice: str = ""
+    """What to do about it, in words; empty when nothing is known to help."""
     log_tail: tuple[str, ...] = ()
     timed_out: bool = False
 
@@ -49,6 +51,10 @@ class Arm:
     """Those of them whose answer ended before as many tokens as were asked for."""
     left_out: tuple[str, ...] = ()
     """Names of requests that this server has too few slots for."""
+    complaint: str = ""
+    """What its log complains of although it served, in words; empty when it does not."""
+    signature: str = ""
+    """Id of the knowledge entry that recognised the complaint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,8 @@ class Signature:
     """What it means, in words; ``{0}`` is the whole match, ``{1}`` the first group."""
     check: str = ""
     """Id of the check that explains it."""
+    advice: str = ""
+    """What to do about it, in words; a check's own fix goes before."""
     signals: frozenset[str] = frozenset()
     """The signals that such an end comes with; another end rules the line out as its cause."""
     source: tuple[Source, ...]

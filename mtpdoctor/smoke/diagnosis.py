@@ -88,6 +88,7 @@ def diagnose(
         cause=_words(*found) if found else otherwise,
         signature=found[0].id if found else "",
         check=found[0].check if found else "",
+        advice=found[0].advice if found else "",
         log_tail=tuple(tail),
         timed_out=timed_out,
     )

@@ -52,6 +52,9 @@ class Round:
     left_out: tuple[str, ...]
     log: tuple[str, ...]
     """Its lines, for the mean length that it prints."""
+    complaint: str = ""
+    signature: str = ""
+    """What its log complains of, and which entry of the knowledge says so."""
 
 
 def sample(ask: Ask, answer: dict[str, Any]) -> Sample:
@@ -149,6 +152,8 @@ def _arm(rounds: Sequence[Round]) -> Arm | None:
         requests=tuple(each.request for each in every),
         short=tuple(dict.fromkeys(each.request for each in every if each.short)),
         left_out=tuple(dict.fromkeys(name for round_ in rounds for name in round_.left_out)),
+        complaint=next((each.complaint for each in rounds if each.complaint), ""),
+        signature=next((each.signature for each in rounds if each.signature), ""),
     )
 
 

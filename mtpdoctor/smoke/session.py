@@ -101,12 +101,16 @@ class Session:
         """Return what was measured, once the server has ended; none if it answered nothing."""
         if not self._samples:
             return None
+        log = tuple(self._server.log.lines())
+        said = diagnose(log, ending=Ending(), knowledge=self._shared.knowledge)
         return measure.Round(
             arm=self._arm,
             ready_seconds=self._ready_seconds,
             samples=tuple(self._samples),
             left_out=tuple(self._left_out),
-            log=tuple(self._server.log.lines()),
+            log=log,
+            complaint=said.cause,
+            signature=said.signature,
         )
 
     def _crash(self, otherwise: str, *, timed_out: bool = False) -> Crash:
