@@ -5,60 +5,78 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mtpdoctor import (
+    Drafter,
     DropFlag,
     Evidence,
     Finding,
     Knowledge,
     Launch,
+    NotApplicable,
     Server,
     SetFlag,
     Undetermined,
     Unknown,
     check,
+    known,
 )
+from mtpdoctor.launch import MTP, real_number, whole_number
+from mtpdoctor.visible import visible
 from mtpdoctor_checks import capability
-from mtpdoctor_checks.speculation import need_mtp
+from mtpdoctor_checks.speculation import SPEC_TYPE, will_draft
 
 _N_MAX, _N_MIN, _P_MIN = "--spec-draft-n-max", "--spec-draft-n-min", "--spec-draft-p-min"
+_SLOTS = "--parallel"
 _DEFAULT, _EARLIER_DEFAULT = 3, 16
 
 
 @check("draft-limits-contradict", "the limits on drafting leave nothing to draft")
 def draft_limits_contradict(
+    launch: Launch, server: Server | None, drafter: Drafter | None, knowledge: Knowledge
+) -> Iterator[Finding]:
+    drafts = will_draft(launch, server, drafter, knowledge)
+    if drafts is False:
+        raise NotApplicable(f"the command does not ask for {SPEC_TYPE} {MTP}")
+    for finding in _contradictions(launch, server, knowledge):
+        known(drafts)
+        yield finding
+
+
+def _contradictions(
     launch: Launch, server: Server | None, knowledge: Knowledge
 ) -> Iterator[Finding]:
-    need_mtp(launch)
-    p_min = _number(launch.value(_P_MIN))
+    p_min = _real(launch, _P_MIN)
     if p_min is not None and p_min >= 1:
         yield _finding(
             _P_MIN,
-            f"{_P_MIN} {launch.value(_P_MIN)} asks for drafts that are certain, and none ever is",
+            f"{_stated(launch, _P_MIN, p_min)} asks for drafts that are certain, and none ever is",
         )
     yield from _nothing_at_all(launch)
-    n_min = _number(launch.value(_N_MIN))
+    n_min = _whole(launch, _N_MIN)
     if n_min is None or n_min <= 1:
         return
-    n_max = _number(launch.value(_N_MAX))
-    stated = f"{_N_MAX} {launch.value(_N_MAX)}"
+    n_max = _whole(launch, _N_MAX)
     if n_max is None:
         n_max = _default(server, knowledge, n_min)
-        stated = f"{_N_MAX}, which is {n_max:g} by default"
+        most = f"{_N_MAX}, which is {n_max} by default"
+    else:
+        most = _stated(launch, _N_MAX, n_max)
     if n_min > max(n_max, 1):  # 0 drafts one token all the same
-        yield _finding(_N_MIN, f"{_N_MIN} {launch.value(_N_MIN)} is more than {stated}")
+        yield _finding(_N_MIN, f"{_stated(launch, _N_MIN, n_min)} is more than {most}")
 
 
 def _nothing_at_all(launch: Launch) -> Iterator[Finding]:
     """Find an n-max below 1: several slots draft one token all the same, a single one aborts."""
-    n_max = _number(launch.value(_N_MAX))
-    if n_max is None or n_max >= 1 or launch.value("--parallel") != "1":
+    n_max = _whole(launch, _N_MAX)
+    if n_max is None or n_max >= 1 or _whole(launch, _SLOTS) != 1:
         return
+    stated = _stated(launch, _N_MAX, n_max)
     yield Finding(
         says=(
-            f"{_N_MAX} {launch.value(_N_MAX)} asks for drafts of no tokens\n"
+            f"{stated} asks for drafts of no tokens\n"
             "With one slot llama-server aborts at the first request."
         ),
         about=_N_MAX,
-        evidence=(Evidence(f"{_N_MAX} {launch.value(_N_MAX)}, --parallel 1"),),
+        evidence=(Evidence(f"{stated}, {_stated(launch, _SLOTS, 1)}"),),
         fixes=(SetFlag(_N_MAX, "1"),),
     )
 
@@ -72,14 +90,27 @@ def _finding(flag: str, says: str) -> Finding:
     )
 
 
-def _number(text: str | None) -> float | None:
+def _whole(launch: Launch, flag: str) -> int | None:
+    value = launch.value(flag)
+    return None if value is None else whole_number(value)
+
+
+def _real(launch: Launch, flag: str) -> float | None:
+    value = launch.value(flag)
+    return None if value is None else real_number(value)
+
+
+def _stated(launch: Launch, flag: str, read: float) -> str:
+    """Return what the command says, and what the server reads of it where that is less."""
+    value = launch.value(flag) or ""
     try:
-        return float(text) if text is not None else None
+        as_meant = float(value) == read
     except ValueError:
-        return None
+        as_meant = False
+    return f"{flag} {value}" if as_meant else f"{flag} {visible(value, 40)} (read as {read:g})"
 
 
-def _default(server: Server | None, knowledge: Knowledge, n_min: float) -> float:
+def _default(server: Server | None, knowledge: Knowledge, n_min: int) -> int:
     """Return n-max where the command does not set it, as far as it matters for *n_min*."""
     if n_min <= _DEFAULT or n_min > _EARLIER_DEFAULT:
         return _DEFAULT
