@@ -6,9 +6,11 @@ from launch.captured import launch_of, table_of
 from mtpdoctor.facts import Launch
 from mtpdoctor.launch import (
     cache_type,
+    draft_cache_type,
     draft_n_max,
     flash_attention,
     parse,
+    real_number,
     shipped,
     speculative_types,
     split,
@@ -97,6 +99,20 @@ def test_the_draft_depth_is_read_as_the_server_reads_it() -> None:
 )
 def test_leading_digits_are_a_number(text: str, number: int | None) -> None:
     assert whole_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1.0x", 1.0), ("1,5", 1.0), (" .5", 0.5), ("1e0", 1.0), ("0x1.8p1", 3.0), ("x", None)],
+)
+def test_the_start_of_a_word_is_a_number(text: str, number: float | None) -> None:
+    assert real_number(text) == number
+
+
+def test_the_drafters_cache_has_types_of_its_own() -> None:
+    launch = of("-ctvd", "q8_0", "-ctk", "q4_0")
+
+    assert (draft_cache_type(launch, "k"), draft_cache_type(launch, "v")) == ("f16", "q8_0")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,15 @@ FLAGS = (
     ("-devd", "CUDA0", "-sm", "layer"),
     ("-ctk", "f16", "-ctv", "bf16", "-fa", "off"),
     ("-ctv", "q8_0", "-fa", "off"),
+    ("-ctvd", "q8_0", "-fa", "off"),
+    ("-ctkd", "q8_0", "-fa", "off"),
+    ("-ctvd", "q8_0"),
+    ("--spec-draft-n-min", "8x"),
+    ("--spec-draft-n-min", "3x"),
+    ("--spec-draft-p-min", "1,5"),
+    ("--spec-draft-p-min", "0x1"),
+    ("--spec-draft-p-min", "nan"),
+    ("--spec-draft-n-max", "0x", "-np", "1x"),
     ("-sm", "layers"),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mtpdoctor import (
+    Drafter,
     DropFlag,
     Evidence,
     Finding,
@@ -16,11 +17,11 @@ from mtpdoctor import (
     Unknown,
     check,
 )
-from mtpdoctor.launch import cache_type, flash_attention
+from mtpdoctor.launch import cache_type, draft_cache_type, flash_attention
 from mtpdoctor_checks import capability, flash
-from mtpdoctor_checks.speculation import quantized
+from mtpdoctor_checks.speculation import asks_for_mtp, quantized
 
-_FLAG, _FA = "--cache-type-v", "--flash-attn"
+_FA = "--flash-attn"
 
 
 @check(
@@ -28,26 +29,33 @@ _FLAG, _FA = "--cache-type-v", "--flash-attn"
     "a quantized V cache needs the flash attention that is off",
 )
 def quantized_v_without_flash_attention(
-    launch: Launch, server: Server | None, knowledge: Knowledge
+    launch: Launch, server: Server | None, drafter: Drafter | None, knowledge: Knowledge
 ) -> Iterator[Finding]:
-    kind = cache_type(launch, "v")
-    if not quantized(kind) or flash_attention(launch) != "off":
+    if flash_attention(launch) != "off":
         return
-    yield Finding(
-        says=(
-            f"the V cache is to be {kind}, and flash attention is off\n"
-            "llama-server refuses: a quantized V cache needs flash attention. Leave one of the "
-            "two out."
-        ),
-        about=_FLAG,
-        evidence=(Evidence(f"{_FLAG} {kind}, {_FA} {launch.value(_FA)}"),),
-        fixes=_fixes(launch, server, knowledge),
-    )
+    caches = [("the V cache", "--cache-type-v", cache_type(launch, "v"))]
+    # A drafter gets a context, and its cache a type, whatever kind of drafting is asked for.
+    if drafter is not None or asks_for_mtp(launch):
+        kind = draft_cache_type(launch, "v")
+        caches.append(("the drafter's V cache", "--cache-type-v-draft", kind))
+    for what, flag, kind in caches:
+        if quantized(kind):
+            yield Finding(
+                says=(
+                    f"{what} is to be {kind}, and flash attention is off\nllama-server refuses: "
+                    "a quantized V cache needs flash attention. Leave one of the two out."
+                ),
+                about=flag,
+                evidence=(Evidence(f"{flag} {kind}, {_FA} {launch.value(_FA)}"),),
+                fixes=_fixes(flag, launch, server, knowledge),
+            )
 
 
-def _fixes(launch: Launch, server: Server | None, knowledge: Knowledge) -> tuple[Fix, ...]:
+def _fixes(
+    flag: str, launch: Launch, server: Server | None, knowledge: Knowledge
+) -> tuple[Fix, ...]:
     """Return both ways out; flash attention first only where it is known not to abort."""
-    without, with_ = DropFlag(_FLAG), SetFlag(_FA, "on")
+    without, with_ = DropFlag(flag), SetFlag(_FA, "on")
     if server is None or isinstance(server.backends, Unknown):
         return (without, with_)
     if flash.backend(server, launch, knowledge) is None:
