@@ -22,6 +22,13 @@ def need_mtp(launch: Launch) -> None:
         raise NotApplicable(f"the command does not ask for {SPEC_TYPE} {MTP}")
 
 
+def no_other_kind(launch: Launch | None) -> None:
+    """Go on unless the command asks for other kinds of drafting alone."""
+    others = speculative_types(launch) if launch is not None else ()
+    if others and MTP not in others:
+        raise NotApplicable(f"the command asks for {', '.join(others)}, not for {MTP}")
+
+
 def will_draft(
     launch: Launch, server: Server | None, drafter: Drafter | None, knowledge: Knowledge
 ) -> bool | Unknown:

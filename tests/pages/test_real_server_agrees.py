@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pairs
 import pytest
+from differential import qwen35
 from doctor_command import SERVER
 from pairs import Sketch
 from real_server import behaviour
@@ -153,6 +154,25 @@ def test_a_drafter_without_a_tensor(name: str, tmp_path: Path) -> None:
 def test_a_drafter_with_a_tensor_too_many(tmp_path: Path) -> None:
     def change(pair: Sketch) -> None:
         pair.drafter.tensors["blk.0.attn_k.weight"] = np.zeros((64, 32), np.float32)
+
+    agree(tmp_path, change)
+
+
+def test_a_target_of_another_family(tmp_path: Path) -> None:
+    def change(pair: Sketch) -> None:
+        pair.target = qwen35.with_head(0, head=False)
+
+    agree(tmp_path, change)
+
+
+@pytest.mark.parametrize("width", [64, 96, 128])
+def test_a_head_in_a_file_of_its_own(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(pair: Sketch) -> None:
+        pair.target = qwen35.with_head(0, head=False)
+        monkeypatch.setattr(qwen35, "WIDTH", width)
+        pair.drafter = qwen35.with_head(trunk=False)
 
     agree(tmp_path, change)
 

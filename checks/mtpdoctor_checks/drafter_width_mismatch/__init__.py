@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Drafter, Finding, Target, Undetermined, check
-from mtpdoctor_checks.pair import NOT_A_PAIR, gemma4_pair, integer, its_drafter, name, stated
+from mtpdoctor import Drafter, Finding, Launch, Target, Undetermined, check, known
+from mtpdoctor.gguf import Header
+from mtpdoctor_checks.pair import (
+    ASSISTANT,
+    NOT_A_PAIR,
+    gemma4_pair,
+    integer,
+    its_drafter,
+    name,
+    stated,
+)
+from mtpdoctor_checks.speculation import has_head, no_other_kind
 
 _KEY = "embedding_length_out"
 
@@ -15,7 +25,14 @@ _KEY = "embedding_length_out"
     "the drafter was made for another target",
     after=[*NOT_A_PAIR, "malformed-header"],
 )
-def drafter_width_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]:
+def drafter_width_mismatch(
+    launch: Launch | None, target: Target, drafter: Drafter
+) -> Iterator[Finding]:
+    header = known(drafter.header)
+    if header.arch != ASSISTANT and has_head(header):
+        no_other_kind(launch)
+        yield from _head(target, known(target.header), drafter, header)
+        return
     ours, theirs = gemma4_pair(target, drafter)
     width, own = integer(ours, "embedding_length"), integer(theirs, "embedding_length")
     if width is None:
@@ -38,3 +55,26 @@ def drafter_width_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding
     else:
         return
     yield Finding(says=says, about=_KEY, evidence=evidence, fixes=its_drafter(target))
+
+
+def _head(target: Target, ours: Header, drafter: Drafter, theirs: Header) -> Iterator[Finding]:
+    """Find a head in a file of its own that takes hidden states of another width."""
+    given = integer(ours, _KEY) or integer(ours, "embedding_length")
+    taken = integer(theirs, "embedding_length")
+    for model, width in ((target, given), (drafter, taken)):
+        if width is None:
+            raise Undetermined(f"{name(model)} has no embedding_length")
+    if given != taken:
+        yield Finding(
+            says=(
+                f"{name(drafter)} drafts for a target that is {taken} wide, and {name(target)} is "
+                f"{given} wide\nllama-server aborts when it starts. A head belongs to the model "
+                "that it was trained with."
+            ),
+            about="embedding_length",
+            evidence=(
+                stated(target, "embedding_length", given),
+                stated(drafter, "embedding_length", taken),
+            ),
+            fixes=its_drafter(target),
+        )

@@ -18,9 +18,8 @@ from mtpdoctor import (
     check,
     known,
 )
-from mtpdoctor.launch import MTP, speculative_types
 from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, its_drafter, name
-from mtpdoctor_checks.speculation import asks_for_mtp, has_head
+from mtpdoctor_checks.speculation import asks_for_mtp, has_head, no_other_kind
 
 _LAYERS = "nextn_predict_layers"
 
@@ -33,9 +32,7 @@ _LAYERS = "nextn_predict_layers"
 def no_mtp_head(
     launch: Launch, target: Target, drafter: Drafter | None, hub: HubRepo | None
 ) -> Iterator[Finding]:
-    others = speculative_types(launch)
-    if others and not asks_for_mtp(launch):
-        raise NotApplicable(f"the command asks for {', '.join(others)}, not for {MTP}")
+    no_other_kind(launch)
     if drafter is not None:
         if not has_head(known(drafter.header)):
             yield _without_head(target, drafter)

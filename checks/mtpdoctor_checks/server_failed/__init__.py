@@ -30,6 +30,7 @@ _EXPLAINED = (
     "file-truncated",
     "roles-swapped",
     "no-mtp-head",
+    "drafter-of-another-family",
     "drafter-width-mismatch",
     "drafter-head-mismatch",
     "attention-pattern-mismatch",
