@@ -13,8 +13,8 @@ from mtpdoctor import (
     Fix,
     Knowledge,
     Launch,
-    Model,
     Server,
+    SetFlag,
     Severity,
     Target,
     Undetermined,
@@ -24,10 +24,10 @@ from mtpdoctor import (
     cited,
 )
 from mtpdoctor.knowledge import Bug
-from mtpdoctor.launch import cache_type
+from mtpdoctor.launch import cache_type, flash_attention, whole_number
 from mtpdoctor_checks import capability
-from mtpdoctor_checks.pair import UNREADABLE
-from mtpdoctor_checks.speculation import asks_for_mtp, has_head, quantized
+from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE
+from mtpdoctor_checks.speculation import has_head, quantized, will_draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,11 @@ class Case:
 
     launch: Launch
     backends: frozenset[str] | Unknown
+    """Those whose devices the command may use."""
+    arch: str | Unknown
+    """The architecture whose MTP head would draft; empty where none is known to."""
+    drafts: bool | Unknown
+    """Whether it will."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +64,10 @@ def _split_by_tensor(case: Case) -> bool:
     return case.launch.value("--split-mode") == "tensor"
 
 
+def _several_slots(case: Case) -> bool:
+    return whole_number(case.launch.value("--parallel") or "") != 1  # 4 where nothing is said
+
+
 RULES = {
     "gemma4-assistant-nextn-assert": Rule(effect="The server aborts when it loads the drafter"),
     "built-in-head-empty-kv": Rule(effect="The server ends when it sets up the MTP head"),
@@ -72,6 +81,18 @@ RULES = {
         effect="The server aborts when it starts",
         applies=lambda case: _split_by_tensor(case) and case.launch.has("--spec-draft-device"),
         fixes=(DropFlag("--spec-draft-device"),),
+    ),
+    "tensor-split-flash-attention": Rule(
+        effect="The server aborts once an earlier message of a conversation was changed",
+        applies=lambda case: _split_by_tensor(case) and flash_attention(case.launch) != "off",
+        fixes=(SetFlag("--split-mode", "layer"),),
+    ),
+    "tensor-split-second-request": Rule(
+        effect="The server aborts at the second request",
+        applies=lambda case: (
+            _split_by_tensor(case) and _several_slots(case) and _quantized_cache(case)
+        ),
+        fixes=(SetFlag("--split-mode", "layer"), SetFlag("--parallel", "1")),
     ),
     "recurrent-rollback-copies": Rule(
         effect="Drafting is slower than none", severity=Severity.WARNING
@@ -98,40 +119,72 @@ def known_bug(
     drafter: Drafter | None,
     knowledge: Knowledge,
 ) -> Iterator[Finding]:
-    case = Case(launch=launch, backends=server.backends)
-    arch = _drafting_architecture(target, drafter)
+    case = Case(
+        launch=launch,
+        backends=_used_backends(server, launch),
+        arch=_drafting_architecture(target, drafter),
+        drafts=will_draft(launch, server, drafter, knowledge),
+    )
+    build = capability.build(server)
     reasons: list[str] = []
     for id, rule in RULES.items():
         bug = knowledge.bug(id)
-        if not _concerns(bug, rule, case, arch):
-            continue
-        build = capability.build(server)
         suffers = build if isinstance(build, Unknown) else knowledge.suffers(build, bug)
-        if isinstance(suffers, Unknown):
-            reasons.append(suffers.reason)
-        elif suffers:
+        concerns = _concerns(bug, rule, case)
+        if suffers is False or concerns is False:
+            continue
+        reason = next((each for each in (suffers, concerns) if isinstance(each, Unknown)), None)
+        if reason is None:
             yield _finding(server, bug, rule)
+        else:
+            reasons.append(reason.reason)
     if reasons:
         raise Undetermined("; ".join(dict.fromkeys(reasons)))
 
 
-def _drafting_architecture(target: Target | None, drafter: Drafter | None) -> str:
-    """Return the architecture whose MTP head would draft; empty where none is known to."""
+def _used_backends(server: Server, launch: Launch) -> frozenset[str] | Unknown:
+    if launch.all_values("--device") == ("none",):
+        return frozenset()
+    if not isinstance(server.devices, Unknown) and not server.devices:
+        return frozenset()
+    return server.backends
+
+
+def _drafting_architecture(target: Target | None, drafter: Drafter | None) -> str | Unknown:
     for model in (drafter, target):
-        header = model.header if isinstance(model, Model) else Unknown()
-        if not isinstance(header, Unknown) and has_head(header):
-            return header.arch or ""
+        if model is None:
+            continue
+        if isinstance(model.header, Unknown):
+            return model.header
+        if has_head(model.header):
+            return model.header.arch or ""
     return ""
 
 
-def _concerns(bug: Bug, rule: Rule, case: Case, arch: str) -> bool:
-    if not (arch and (arch in bug.archs if bug.archs else True) and rule.applies(case)):
-        return False
-    if arch != "gemma4-assistant" and not asks_for_mtp(case.launch):
-        return False
-    return (
-        not bug.backends or isinstance(case.backends, Unknown) or bool(bug.backends & case.backends)
+def _concerns(bug: Bug, rule: Rule, case: Case) -> bool | Unknown:
+    """Whether the command runs into *bug* in a build that has it."""
+    answers = (
+        rule.applies(case),
+        _concerns_architecture(bug, case.arch),
+        # a gemma4-assistant is loaded, and in the way, also where nobody asks for drafts
+        True if case.arch == ASSISTANT else case.drafts,
+        _concerns_backends(bug, case.backends),
     )
+    if any(each is False for each in answers):
+        return False
+    return next((each for each in answers if isinstance(each, Unknown)), True)
+
+
+def _concerns_architecture(bug: Bug, arch: str | Unknown) -> bool | Unknown:
+    if isinstance(arch, Unknown):
+        return arch
+    return bool(arch) and (not bug.archs or arch in bug.archs)
+
+
+def _concerns_backends(bug: Bug, used: frozenset[str] | Unknown) -> bool | Unknown:
+    if not bug.backends:
+        return True
+    return used if isinstance(used, Unknown) else not bug.backends.isdisjoint(used)
 
 
 def _finding(server: Server, bug: Bug, rule: Rule) -> Finding:
