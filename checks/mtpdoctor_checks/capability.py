@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mtpdoctor import Knowledge, Server, Span, Undetermined, Unknown
 from mtpdoctor.knowledge import Feature
+from mtpdoctor.launch import MTP
 
 LLAMA_CPP = "llama.cpp"
 
@@ -53,8 +54,9 @@ def has_surely(server: Server, feature: Feature, knowledge: Knowledge) -> bool:
 
 def drafts_mtp(server: Server, knowledge: Knowledge) -> bool | Unknown:
     """Whether the server takes ``--spec-type draft-mtp``."""
-    if not isinstance(server.spec_types, Unknown):
-        return "draft-mtp" in server.spec_types
+    shown = server.takes_spec_type(MTP)
+    if not isinstance(shown, Unknown):
+        return shown
     entry = knowledge.feature("spec-type")
     assert entry is not None
     return has(server, entry, knowledge)

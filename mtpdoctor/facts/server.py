@@ -11,6 +11,8 @@ from mtpdoctor.facts.command import FlagTable
 from mtpdoctor.facts.known import Unknown
 
 _not_asked = Unknown()
+_MORE = "..."
+"""Stands in a list of values for those that are not named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +112,29 @@ class Server:
 
     @property
     def spec_types(self) -> frozenset[str] | Unknown:
-        """The values of ``--spec-type`` that its own help lists; empty when it has no such flag."""
+        """All values of ``--spec-type`` that its own help lists; empty when it has no such flag."""
+        listed = self._listed_spec_types
+        if not isinstance(listed, Unknown) and _MORE in listed:
+            return Unknown("the server's own --help does not list every value of --spec-type")
+        return listed
+
+    def takes_spec_type(self, value: str) -> bool | Unknown:
+        """Whether its own help lists *value* for ``--spec-type``."""
+        listed = self._listed_spec_types
+        if isinstance(listed, Unknown):
+            return listed
+        everything = self.spec_types
+        return value in listed or (everything if isinstance(everything, Unknown) else False)
+
+    @property
+    def _listed_spec_types(self) -> frozenset[str] | Unknown:
         if isinstance(self.flags, Unknown):
             return self.flags
         if not self.flags.asked:
             return Unknown("the server's own --help could not be read")
         flag = self.flags.find("--spec-type")
-        return flag.values if flag is not None else frozenset()
+        if flag is None:
+            return frozenset()
+        if not flag.values:
+            return Unknown("the values of --spec-type could not be read from the server's --help")
+        return flag.values

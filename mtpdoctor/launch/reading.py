@@ -54,7 +54,7 @@ def reparse(
 
 def takes(flag: Flag, value: str) -> bool:
     """Whether *flag* takes *value*, as far as its row can tell."""
-    if flag.values:
+    if flag.values and "..." not in flag.values:
         parts = value.split(",") if "," in flag.placeholder and flag.appends else [value]
         return all(part in flag.values for part in parts)
     if flag.placeholder in _NUMERIC and "--defrag-thold" not in flag.names:

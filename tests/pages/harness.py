@@ -184,7 +184,7 @@ def _server(table: dict[str, Any] | None) -> Server | None:
     """Return a server that starts.
 
     ``help`` names the build whose captured help is this server's, ``spec_types`` changes what that
-    lists; ``architectures`` is ``{ has = […], lacks = […] }``, ``devices`` a list of names.
+    lists, ``{ unknown = "…" }`` to no values at all; ``architectures`` is ``{ has = […], lacks = […] }``, ``devices`` a list of names.
     """
     if table is None:
         return None
@@ -205,14 +205,18 @@ def _server(table: dict[str, Any] | None) -> Server | None:
     return Server(**fields)
 
 
-def _listing(server: str, spec_types: list[str] | None) -> FlagTable:
+def _listing(server: str, spec_types: list[str] | dict[str, str] | None) -> FlagTable:
     """Return the flags of a captured help, perhaps with other values of ``--spec-type``."""
     text = (FIXTURES / server / "help.txt").read_text("utf-8")
     listed = launch.table(text, "llama-server --help")
     if spec_types is None:
         return listed
+    if isinstance(spec_types, dict):  # the flag is listed, its values are not
+        spec_types = [""]
     flags = tuple(
-        replace(flag, values=frozenset(spec_types)) if "--spec-type" in flag.names else flag
+        replace(flag, values=frozenset(filter(None, spec_types)))
+        if "--spec-type" in flag.names
+        else flag
         for flag in listed.flags
         if spec_types or "--spec-type" not in flag.names
     )

@@ -39,7 +39,11 @@ def build_too_old(
     drafter: Drafter | None,
     knowledge: Knowledge,
 ) -> Iterator[Finding]:
-    reasons: list[str] = []
+    reasons = [
+        model.header.reason
+        for model in (target, drafter)
+        if model is not None and isinstance(model.header, Unknown)
+    ]
     lacks: dict[str, Finding] = {}
     for feature, answer in _wanted(server, launch, target, drafter, knowledge):
         if isinstance(answer, Unknown):
@@ -70,7 +74,8 @@ def _needs(
     drafter: Drafter | None,
     knowledge: Knowledge,
 ) -> Iterator[tuple[Feature, bool | Unknown]]:
-    if launch is None or not speculative_types(launch) or wants_mtp(launch):
+    drafts = launch is None or not speculative_types(launch) or wants_mtp(launch)
+    if drafts:
         spec_type = knowledge.feature("spec-type")
         if spec_type is not None:
             yield spec_type, capability.drafts_mtp(server, knowledge)
@@ -82,7 +87,7 @@ def _needs(
             yield entry, capability.loads(server, arch, knowledge)
     header = _header(drafter) or _header(target)
     graph = knowledge.feature("mtp-graph", header.arch or "-") if header is not None else None
-    if header is not None and graph is not None and has_head(header):
+    if header is not None and graph is not None and drafts and has_head(header):
         yield graph, _draws(server, header, graph, knowledge)
 
 

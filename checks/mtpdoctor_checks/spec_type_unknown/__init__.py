@@ -33,12 +33,13 @@ def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> I
     asked = speculative_types(launch)
     if not asked:
         raise NotApplicable(f"the command has no {SPEC_TYPE}")
+    unlisted = [each for each in asked if server.takes_spec_type(each) is not True and each != MTP]
+    if not unlisted:
+        return
     listed = known(server.spec_types)
     if not listed:
         raise NotApplicable(f"{program(server)} lists no values of {SPEC_TYPE}")
-    for value in dict.fromkeys(asked):
-        if value in listed or value == MTP:
-            continue
+    for value in unlisted:
         note = knowledge.value_note(SPEC_TYPE, value)
         meant = note.successor if note else next(iter(get_close_matches(value, listed, n=1)), "")
         says = f"{program(server)} knows no {SPEC_TYPE} {value}"
