@@ -38,6 +38,7 @@ _EXPLAINED = (
     "ordered-embeddings-drafter",
     "quantized-v-without-flash-attention",
     "flash-attention-abort",
+    "out-of-memory",
 )
 """Checks whose finding explains a crash better, and is an error wherever they find."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from mtpdoctor import (
@@ -20,9 +21,12 @@ from mtpdoctor import (
     check,
     known,
 )
-from mtpdoctor.launch import MTP, speculative_types
+from mtpdoctor.launch import MTP, speculative_types, wants_mtp
 from mtpdoctor_checks.pair import UNREADABLE, name
-from mtpdoctor_checks.speculation import SPEC_TYPE, asks_for_mtp, has_head, infers_mtp
+from mtpdoctor_checks.speculation import SPEC_TYPE, has_head, infers_mtp
+
+_MARK = re.compile(r"(?<![a-z])mtp(?![a-z])", re.IGNORECASE)
+"""What the file with an MTP head has in its name where the one without has nothing."""
 
 
 @check(
@@ -38,7 +42,7 @@ def spec_type_missing(  # noqa: PLR0917  its facts
     hub: HubRepo | None,
     knowledge: Knowledge,
 ) -> Iterator[Finding]:
-    if asks_for_mtp(launch):
+    if wants_mtp(launch):  # in a fork's word too: a server that does not know it says so
         return
     has = _head_at_hand(target, drafter, hub)
     if known(infers_mtp(launch, server, drafter, knowledge)):
@@ -55,7 +59,7 @@ def spec_type_missing(  # noqa: PLR0917  its facts
         ),
         about=SPEC_TYPE,
         evidence=(Evidence(f"{SPEC_TYPE}: {', '.join(others) or 'not given'}"),),
-        fixes=(SetFlag(SPEC_TYPE, ",".join((MTP, *kept))),),
+        fixes=(SetFlag(SPEC_TYPE, ",".join((MTP, *kept))), *_without(launch, drafter, hub)),
     )
 
 
@@ -73,3 +77,23 @@ def _head_at_hand(target: Target | None, drafter: Drafter | None, hub: HubRepo |
             return f"{hub.repo} has an MTP drafter beside the model"
         raise Undetermined(f"whether {hub.repo} has an MTP drafter is not in the local cache")
     raise NotApplicable("the command has no MTP head to draft with")
+
+
+def _without(launch: Launch, drafter: Drafter | None, hub: HubRepo | None) -> tuple[SetFlag, ...]:
+    """Return how to load the same model without the head, if its repository has both."""
+    if drafter is not None or hub is None or launch.has("--hf-file"):
+        return ()
+    tag = (launch.value("--hf-repo") or "").partition(":")[2].lower()
+    models = [file for file in hub.files if _is_model(file) and tag in file.lower()]
+    marked = [file for file in models if _MARK.search(file)]
+    twins = {re.sub(r"[-_.]{2,}", "-", _MARK.sub("", file)) for file in marked}
+    plain = [file for file in models if file not in marked]
+    if not marked or not plain:
+        return ()
+    return (SetFlag("--hf-file", next((file for file in plain if file in twins), plain[0])),)
+
+
+def _is_model(file: str) -> bool:
+    lower = file.lower()
+    ours = not lower.rpartition("/")[2].startswith("mtp-") and "mmproj" not in lower
+    return lower.endswith(".gguf") and ours and not lower.startswith("mtp/")
