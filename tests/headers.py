@@ -133,6 +133,7 @@ _TOKENIZER: Mapping[str, object] = {
     "tokenizer.ggml.unknown_token_id": 3,
     "tokenizer.ggml.padding_token_id": 0,
     "tokenizer.ggml.mask_token_id": 4,
+    "tokenizer.ggml.merges": ["\u2581 t", "a n"],  # two stand for 514,906
     "tokenizer.ggml.add_space_prefix": False,
     "tokenizer.ggml.add_bos_token": True,
 }
@@ -303,6 +304,7 @@ def qwen(arch: str, *, blocks: int, width: int, head: bool, trunk: bool = True) 
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "qwen35",
         "tokenizer.ggml.tokens": vocabulary(248320),
+        "tokenizer.ggml.merges": ["\u0120 t", "a n"],  # two stand for all
     }
     tensors: list[tuple[str, tuple[int, ...], int]] = []
     if trunk:

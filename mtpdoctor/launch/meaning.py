@@ -24,14 +24,20 @@ _MTP_WORDS = frozenset({MTP, "mtp"})
 def speculative_types(launch: Launch) -> tuple[str, ...]:
     """Return the values of ``--spec-type`` in force, each once, ``none`` left out.
 
-    The flag appends: the environment's and every repetition count, and a ``none`` undoes nothing.
+    The flag appends: the environment's and every repetition count. A ``none`` undoes the list that
+    it stands in (``none,draft-mtp`` drafts nothing), and no other use of the flag.
     ``--spec-default`` stands for ``ngram-mod``. What a server infers from the drafter's file is
     not among them.
     """
-    types = list(launch.all_values("--spec-type"))
+    lists = [
+        [part.strip() for part in value.split(",")]
+        for option in launch.uses("--spec-type")
+        for value in option.values
+    ]
+    types = [kind for listed in lists if "none" not in listed for kind in listed]
     if launch.has("--spec-default"):
         types.append("ngram-mod")
-    return tuple(dict.fromkeys(kind for kind in types if kind and kind != "none"))
+    return tuple(dict.fromkeys(filter(None, types)))
 
 
 def wants_mtp(launch: Launch) -> bool:

@@ -27,13 +27,16 @@ def of(*words: str, **environment: str) -> Launch:
     return launch_of("llama-server", "-m", "x", *words, **environment)
 
 
-def test_the_types_of_every_use_count_and_none_undoes_nothing() -> None:
-    launch = of(
-        "--spec-type", "none,draft-mtp", "--spec-type", "none", LLAMA_ARG_SPEC_TYPE="ngram-mod"
-    )
+def test_the_types_of_every_use_count_and_none_undoes_no_other_use() -> None:
+    launch = of("--spec-type", "draft-mtp", "--spec-type", "none", LLAMA_ARG_SPEC_TYPE="ngram-mod")
 
     assert speculative_types(launch) == ("ngram-mod", "draft-mtp")
     assert wants_mtp(launch)
+
+
+@pytest.mark.parametrize("listed", ["none,draft-mtp", "draft-mtp,none"])
+def test_none_undoes_the_list_that_it_stands_in(listed: str) -> None:
+    assert speculative_types(of("--spec-type", listed)) == ()
 
 
 def test_without_a_type_nothing_is_asked_for() -> None:

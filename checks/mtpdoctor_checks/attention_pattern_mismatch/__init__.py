@@ -42,11 +42,16 @@ def attention_pattern_mismatch(
 ) -> Iterator[Finding]:
     ours, theirs = gemma4_pair(target, drafter)
     fixes = its_drafter(target)
-    yield from _no_window(target, ours, replacement(target, target))
-    yield from _no_window(drafter, theirs, fixes)
-    pattern = sliding_layers(theirs)
-    if pattern is not None:
-        yield from _contradiction(drafter, theirs, pattern, fixes)
+    for model, header, way in (
+        (target, ours, replacement(target, target)),
+        (drafter, theirs, fixes),
+    ):
+        if isinstance(header.get(PATTERN), bool):
+            yield _one_value(model, "llama.cpp reads that as a number or an array alone", way)
+            continue
+        yield from _no_window(model, header, way)
+        if pattern := sliding_layers(header):
+            yield from _contradiction(model, header, pattern, way)
     yield from _no_array(drafter, theirs, server, knowledge, fixes)
 
 
@@ -78,17 +83,17 @@ def _no_window(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator
 
 
 def _contradiction(
-    drafter: Drafter, header: Header, pattern: tuple[bool, ...], fixes: tuple[Fix, ...]
+    model: Model, header: Header, pattern: tuple[bool, ...], fixes: tuple[Fix, ...]
 ) -> Iterator[Finding]:
     layers = integer(header, "block_count")
     if layers is not None and layers != len(pattern):
         yield Finding(
             says=(
-                f"{name(drafter)} has {layers} layers, and says of {len(pattern)} whether they "
+                f"{name(model)} has {layers} layers, and says of {len(pattern)} whether they "
                 "have a sliding window\nllama-server refuses to load it."
             ),
             about=PATTERN,
-            evidence=(stated(drafter, "block_count"), stated(drafter, PATTERN)),
+            evidence=(stated(model, "block_count"), stated(model, PATTERN)),
             fixes=fixes,
         )
         return
@@ -99,12 +104,12 @@ def _contradiction(
             continue
         yield Finding(
             says=(
-                f"{name(drafter)} calls layer {layer} a {'sliding-window' if sliding else 'full'} "
+                f"{name(model)} calls layer {layer} a {'sliding-window' if sliding else 'full'} "
                 f"one, whose heads have {wanted} elements, but its tensors have {norm.shape[0]}\n"
                 "llama-server refuses to load it."
             ),
             about=PATTERN,
-            evidence=(stated(drafter, PATTERN, list(pattern)), stated(drafter, key, wanted)),
+            evidence=(stated(model, PATTERN, list(pattern)), stated(model, key, wanted)),
             fixes=fixes,
         )
         return
@@ -118,10 +123,7 @@ def _no_array(
     fixes: tuple[Fix, ...],
 ) -> Iterator[Finding]:
     value = header.get(PATTERN)
-    if value is None or isinstance(value, Array):
-        return
-    if isinstance(value, bool):
-        yield _one_value(drafter, "llama.cpp reads that as a number or an array alone", fixes)
+    if value is None or isinstance(value, bool | Array):
         return
     entry = knowledge.named("sliding-window-pattern-array")
     wants_array = (
@@ -136,14 +138,14 @@ def _no_array(
         yield _one_value(drafter, "this build wants one for each layer", fixes)
 
 
-def _one_value(drafter: Drafter, why: str, fixes: tuple[Fix, ...]) -> Finding:
+def _one_value(model: Model, why: str, fixes: tuple[Fix, ...]) -> Finding:
     return Finding(
         says=(
-            f"{name(drafter)} states {PATTERN} as one value, and {why}\n"
+            f"{name(model)} states {PATTERN} as one value, and {why}\n"
             "llama-server refuses to load it."
         ),
         about=PATTERN,
-        evidence=(stated(drafter, PATTERN),),
+        evidence=(stated(model, PATTERN),),
         fixes=fixes,
     )
 

@@ -19,6 +19,7 @@ from mtpdoctor import (
 from mtpdoctor_checks.pair import program
 
 _FLAGS = ("--device", "--spec-draft-device")
+_SPLIT = "--split-mode"
 
 
 @check(
@@ -28,9 +29,12 @@ _FLAGS = ("--device", "--spec-draft-device")
 )
 def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
     named = {flag: _devices(launch, flag) for flag in _FLAGS}
-    if not any(named.values()):
+    split = launch.value(_SPLIT) == "tensor"
+    if not any(named.values()) and not split:
         raise NotApplicable("the command names no device")
     there = [device.name for device in known(server.devices)]
+    if split and not there:
+        yield _nothing_to_split(server)
     for flag, devices in named.items():
         lacking = [each for each in devices if each.lower() not in {d.lower() for d in there}]
         if not lacking:
@@ -49,6 +53,18 @@ def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
             ),
             fixes=(_fix(spelled, [each for each in devices if each not in lacking]),),
         )
+
+
+def _nothing_to_split(server: Server) -> Finding:
+    return Finding(
+        says=(
+            f"{_SPLIT} tensor spreads a model over devices, and {program(server)} sees none\n"
+            "llama-server refuses to load it."
+        ),
+        about=_SPLIT,
+        evidence=(Evidence(f"{program(server)} --list-devices: (none)"),),
+        fixes=(DropFlag(_SPLIT),),
+    )
 
 
 def _fix(flag: str, left: list[str]) -> Fix:

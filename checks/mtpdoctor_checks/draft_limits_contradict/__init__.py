@@ -25,7 +25,7 @@ from mtpdoctor_checks import capability
 from mtpdoctor_checks.speculation import SPEC_TYPE, will_draft
 
 _N_MAX, _N_MIN, _P_MIN = "--spec-draft-n-max", "--spec-draft-n-min", "--spec-draft-p-min"
-_SLOTS = "--parallel"
+_SLOTS, _CONTEXT, _BATCH = "--parallel", "--ctx-size", "--batch-size"
 _DEFAULT, _EARLIER_DEFAULT = 3, 16
 
 
@@ -51,7 +51,10 @@ def _contradictions(
             f"{_stated(launch, _P_MIN, p_min)} asks for drafts that are certain, and none ever is",
         )
     yield from _nothing_at_all(launch)
+    yield from _no_room(launch, server, knowledge)
     n_min = _whole(launch, _N_MIN)
+    if n_min is not None and n_min < 0:
+        yield _finding(_N_MIN, f"{_stated(launch, _N_MIN, n_min)} asks for more than there can be")
     if n_min is None or n_min <= 1:
         return
     n_max = _whole(launch, _N_MAX)
@@ -79,6 +82,27 @@ def _nothing_at_all(launch: Launch) -> Iterator[Finding]:
         evidence=(Evidence(f"{stated}, {_stated(launch, _SLOTS, 1)}"),),
         fixes=(SetFlag(_N_MAX, "1"),),
     )
+
+
+def _no_room(launch: Launch, server: Server | None, knowledge: Knowledge) -> Iterator[Finding]:
+    """Find a context or a batch that does not hold one token and its drafts: a server aborts."""
+    n_max = _whole(launch, _N_MAX)
+    for flag in (_CONTEXT, _BATCH):
+        room = _whole(launch, flag)
+        if room is None or room <= 0 or room > _EARLIER_DEFAULT:
+            continue
+        drafts = _default(server, knowledge, room) if n_max is None else n_max
+        if room <= drafts:
+            stated = _stated(launch, flag, room)
+            yield Finding(
+                says=(
+                    f"{stated} has no room for a token and its {drafts} drafts\n"
+                    "llama-server aborts."
+                ),
+                about=flag,
+                evidence=(Evidence(f"{stated}; {drafts} drafts at a time"),),
+                fixes=(DropFlag(flag),),
+            )
 
 
 def _finding(flag: str, says: str) -> Finding:

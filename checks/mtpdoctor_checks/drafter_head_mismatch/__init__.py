@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Drafter, Evidence, Finding, Target, check
+from mtpdoctor import Drafter, Evidence, Finding, Fix, Model, Target, check, known
 from mtpdoctor_checks.attention import kind
-from mtpdoctor_checks.pair import NOT_A_PAIR, gemma4_pair, integer, its_drafter, name, stated
+from mtpdoctor_checks.pair import (
+    NOT_A_PAIR,
+    gemma4_pair,
+    integer,
+    its_drafter,
+    name,
+    replacement,
+    stated,
+)
 
 _HEAD = {True: "attention.key_length_swa", False: "attention.key_length"}
 _VALUE = {True: "attention.value_length_swa", False: "attention.value_length"}
@@ -32,7 +40,8 @@ def drafter_head_mismatch(target: Target, drafter: Drafter) -> Iterator[Finding]
     for (key, mine, wanted), where in found.items():
         yield _mismatch(target, drafter, where, key, mine=mine, wanted=wanted)
     for sliding in (True, False):
-        yield from _uneven(target, drafter, sliding=sliding)
+        for model in (target, drafter):
+            yield from _uneven(model, its_drafter(target), sliding=sliding)
 
 
 def _mismatch(
@@ -59,17 +68,17 @@ def _mismatch(
     )
 
 
-def _uneven(target: Target, drafter: Drafter, *, sliding: bool) -> Iterator[Finding]:
-    """Find keys and values of unequal size, which llama.cpp refuses in a drafter."""
-    _, header = gemma4_pair(target, drafter)
+def _uneven(model: Model, its: tuple[Fix, ...], *, sliding: bool) -> Iterator[Finding]:
+    """Find keys and values of unequal size, which llama.cpp refuses in a Gemma 4 of either kind."""
+    header = known(model.header)
     keys, values = integer(header, _HEAD[sliding]), integer(header, _VALUE[sliding])
     if keys is not None and values is not None and keys != values:
         yield Finding(
             says=(
-                f"{name(drafter)} has keys of {keys} and values of {values} elements a head\n"
-                "llama-server refuses a drafter in which they differ."
+                f"{name(model)} has keys of {keys} and values of {values} elements a head\n"
+                "llama-server refuses a Gemma 4 in which they differ."
             ),
             about=_VALUE[sliding],
-            evidence=(stated(drafter, _HEAD[sliding]), stated(drafter, _VALUE[sliding])),
-            fixes=its_drafter(target),
+            evidence=(stated(model, _HEAD[sliding]), stated(model, _VALUE[sliding])),
+            fixes=replacement(model, model) if isinstance(model, Target) else its,
         )

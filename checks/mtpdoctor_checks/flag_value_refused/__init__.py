@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from mtpdoctor import (
     Advice,
+    DropFlag,
     Evidence,
     Finding,
     Fix,
@@ -16,8 +17,10 @@ from mtpdoctor import (
     check,
 )
 from mtpdoctor.facts import Option
-from mtpdoctor.launch import Refusal, refusals
+from mtpdoctor.launch import Refusal, refusals, whole_number
 from mtpdoctor_checks.speculation import SPEC_TYPE
+
+_SLOTS = "--parallel"
 
 
 @check(
@@ -33,6 +36,13 @@ def flag_value_refused(launch: Launch) -> Iterator[Finding]:
         if option.flag is not None and SPEC_TYPE in option.flag.names and option.values:
             continue  # spec-type-unknown knows more
         yield _finding(launch, refusal, option)
+    if whole_number(launch.value(_SLOTS) or "") == 0:
+        yield Finding(
+            says=f"llama-server does not take 0 for {_SLOTS}: at least one slot has to answer",
+            about=_SLOTS,
+            evidence=(Evidence(f"the command: {_SLOTS} {launch.value(_SLOTS)}"),),
+            fixes=(DropFlag(_SLOTS),),
+        )
     if not launch.table.asked:
         raise Undetermined("what this llama-server takes: its --help could not be read")
 

@@ -17,7 +17,8 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.gguf import Array, Header, ValueType
-from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, integer, name, replacement, stated
+from mtpdoctor_checks.attention import PATTERN
+from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, integer, name, replacement, shown, stated
 
 _U32, _F32 = ValueType.UINT32, ValueType.FLOAT32
 
@@ -42,7 +43,18 @@ _TYPES = {
     "rope.dimension_count": _U32,
     "rope.dimension_count_swa": _U32,
 }
-"""The type that llama.cpp insists on for a single value; some may be arrays instead."""
+"""The type that llama.cpp insists on for a single value."""
+
+_OF_TARGET = {"embedding_length_per_layer_input": _U32}
+"""Keys that llama.cpp reads of a target alone, and needs."""
+
+_PER_LAYER = frozenset(
+    {"feed_forward_length", "attention.head_count", "attention.head_count_kv", PATTERN}
+)
+"""Keys that may be arrays instead, with one value for each layer."""
+
+_ELEMENTS = frozenset({_U32, ValueType.INT32, ValueType.BOOL})
+"""Types of the elements of such an array."""
 
 _NEEDED = (
     "context_length",
@@ -75,6 +87,7 @@ def malformed_header(target: Target | None, drafter: Drafter | None) -> Iterator
         fixes = replacement(model, target)
         yield from _missing(model, header, fixes)
         yield from _types(model, header, fixes)
+        yield from _arrays(model, header, fixes)
         if header.arch == ASSISTANT:
             yield from _blocks(model, header, fixes)
 
@@ -84,7 +97,8 @@ def _is_gemma4(model: Model) -> bool:
 
 
 def _missing(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Finding]:
-    missing = [key for key in _NEEDED if header.get(key) is None]
+    needed = _NEEDED if header.arch == ASSISTANT else (*_NEEDED, *_OF_TARGET)
+    missing = [key for key in needed if header.get(key) is None]
     if missing:
         yield Finding(
             says=f"{name(model)} does not state {', '.join(missing)}\nllama-server cannot load it.",
@@ -95,10 +109,12 @@ def _missing(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[F
 
 
 def _types(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Finding]:
-    for key, wanted in _TYPES.items():
+    for key, wanted in (_TYPES if header.arch == ASSISTANT else _TYPES | _OF_TARGET).items():
         value = header.get(key)
         found = header.types.get(f"{header.arch}.{key}")
-        if value is None or isinstance(value, Array) or found is None or found is wanted:
+        if value is None or found is None or found is wanted:
+            continue
+        if isinstance(value, Array) and key in _PER_LAYER:
             continue
         yield Finding(
             says=(
@@ -106,7 +122,27 @@ def _types(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Fin
                 "llama-server refuses to load it."
             ),
             about=key,
-            evidence=(Evidence(f"{name(model)}: {key} {found} = {value}"),),
+            evidence=(Evidence(f"{name(model)}: {key} {found} = {shown(value)}"),),
+            fixes=fixes,
+        )
+
+
+def _arrays(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Finding]:
+    layers = integer(header, "block_count")
+    for key in sorted(_PER_LAYER):
+        value = header.get(key)
+        if not isinstance(value, Array):
+            continue
+        if value.type not in _ELEMENTS:
+            wrong = f"in numbers of type {value.type}, which llama.cpp does not read there"
+        elif key != PATTERN and layers is not None and len(value) != layers:
+            wrong = f"for {len(value)} layers, and has {layers}"
+        else:
+            continue
+        yield Finding(
+            says=f"{name(model)} states {key} {wrong}\nllama-server refuses to load it.",
+            about=key,
+            evidence=(Evidence(f"{name(model)}: {key} = {shown(value)}"),),
             fixes=fixes,
         )
 
