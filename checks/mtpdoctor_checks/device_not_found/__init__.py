@@ -13,6 +13,7 @@ from mtpdoctor import (
     NotApplicable,
     Server,
     SetFlag,
+    Undetermined,
     check,
     known,
 )
@@ -33,10 +34,15 @@ def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
     if not any(named.values()) and not split:
         raise NotApplicable("the command names no device")
     there = [device.name for device in known(server.devices)]
-    if split and not there:
+    remote = launch.has("--rpc")
+    if split and not there and not remote:
         yield _nothing_to_split(server)
+    unasked: list[str] = []
     for flag, devices in named.items():
         lacking = [each for each in devices if each.lower() not in {d.lower() for d in there}]
+        if remote:
+            unasked += [each for each in lacking if each.upper().startswith("RPC")]
+            lacking = [each for each in lacking if each not in unasked]
         if not lacking:
             continue
         spelled = launch.uses(flag)[-1].spelled
@@ -52,6 +58,10 @@ def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
                 Evidence(f"the command: {spelled} {launch.value(flag)}"),
             ),
             fixes=(_fix(spelled, [each for each in devices if each not in lacking]),),
+        )
+    if unasked:
+        raise Undetermined(
+            f"{', '.join(dict.fromkeys(unasked))}: --list-devices was asked without --rpc"
         )
 
 
