@@ -184,7 +184,9 @@ def _server(table: dict[str, Any] | None) -> Server | None:
     """Return a server that starts.
 
     ``help`` names the build whose captured help is this server's, ``spec_types`` changes what that
-    lists, ``{ unknown = "…" }`` to no values at all; ``architectures`` is ``{ has = […], lacks = […] }``, ``devices`` a list of names.
+    lists, ``{ unknown = "…" }`` to no values at all; ``architectures`` is
+    ``{ has = […], lacks = […] }``, ``devices`` a list of
+    rows, ``CUDA0`` or ``CUDA0: its description``.
     """
     if table is None:
         return None
@@ -198,11 +200,16 @@ def _server(table: dict[str, Any] | None) -> Server | None:
     if isinstance(devices, dict):
         fields["devices"] = Unknown(devices["unknown"])
     elif devices is not None:
-        fields["devices"] = tuple(Device(name=name) for name in devices)
+        fields["devices"] = tuple(_device(row) for row in devices)
     if archs is not None:
         has, lacks = archs.get("has", ()), archs.get("lacks", ())
         fields["architectures"] = Architectures(names=frozenset(has), absent=frozenset(lacks))
     return Server(**fields)
+
+
+def _device(row: str) -> Device:
+    name, _, description = row.partition(": ")
+    return Device(name=name, description=description)
 
 
 def _listing(server: str, spec_types: list[str] | dict[str, str] | None) -> FlagTable:

@@ -9,16 +9,24 @@ from mtpdoctor import (
     Finding,
     Gpu,
     Gpus,
+    Knowledge,
+    Launch,
     NotApplicable,
     Rebuild,
     Server,
     Severity,
     Undetermined,
+    Unknown,
     check,
     known,
 )
 from mtpdoctor.facts import GpuCode
+from mtpdoctor.launch import whole_number
+from mtpdoctor_checks import capability
 from mtpdoctor_checks.pair import program
+from mtpdoctor_checks.speculation import asks_for_mtp
+
+_CUDA = "cuda"
 
 
 @check(
@@ -26,8 +34,10 @@ from mtpdoctor_checks.pair import program
     "llama-server holds no code for this GPU",
     after=["server-not-found", "server-does-not-run"],
 )
-def gpu_arch_not_built(server: Server, gpus: Gpus) -> Iterator[Finding]:
-    if "cuda" not in known(server.backends):
+def gpu_arch_not_built(
+    server: Server, gpus: Gpus, launch: Launch | None, knowledge: Knowledge
+) -> Iterator[Finding]:
+    if _CUDA not in known(server.backends):
         raise NotApplicable("llama-server has no CUDA backend")
     if gpus.state == "none":
         raise NotApplicable("there is no NVIDIA GPU")
@@ -35,9 +45,60 @@ def gpu_arch_not_built(server: Server, gpus: Gpus) -> Iterator[Finding]:
         raise Undetermined(gpus.says or f"NVML: {gpus.state}")
     code = known(server.gpu_code)
     strangers = [gpu for gpu in gpus.gpus if not runs(code, known(gpu.capability))]
-    severity = Severity.ERROR if len(strangers) == len(gpus.gpus) else Severity.WARNING
+    if not strangers:
+        return
+    used = _used(server, gpus, launch, knowledge, mixed=len(strangers) < len(gpus.gpus))
+    strangers = [gpu for gpu in strangers if gpu in used]
+    severity = Severity.ERROR if len(strangers) == len(used) else Severity.WARNING
     for gpu in strangers:
         yield _finding(server, gpu, code, severity)
+
+
+def _used(
+    server: Server, gpus: Gpus, launch: Launch | None, knowledge: Knowledge, *, mixed: bool
+) -> tuple[Gpu, ...]:
+    """Return the GPUs that the command may use; which ones hardly matters unless *mixed*.
+
+    NVML lists what CUDA_VISIBLE_DEVICES hides, and in another order than CUDA: only the names
+    tell which is which.
+    """
+    named = None if launch is None else _named(launch, server, knowledge)
+    if named is not None and not any(each.startswith(_CUDA) for each in named):
+        raise NotApplicable("the command uses no CUDA device")
+    if launch is not None and whole_number(launch.value("--gpu-layers") or "") == 0:
+        raise Undetermined("whether llama-server computes on the GPU at all with -ngl 0")
+    if isinstance(server.devices, Unknown):
+        if mixed:
+            raise Undetermined(f"which GPUs llama-server sees: {server.devices.reason}")
+        return gpus.gpus
+    seen = [device for device in server.devices if device.name.lower().startswith(_CUDA)]
+    if not seen:
+        raise NotApplicable("llama-server sees no CUDA device")
+    if not mixed:
+        return gpus.gpus
+    used: list[Gpu] = []
+    for device in seen:
+        if named is None or device.name.lower() in named:
+            same = [gpu for gpu in gpus.gpus if gpu.name == device.description]
+            if not same:
+                raise Undetermined(
+                    f"which GPU {device.name} is ({device.description or 'no name'})"
+                )
+            used += [gpu for gpu in same if gpu not in used]
+    return tuple(used)
+
+
+def _named(launch: Launch, server: Server, knowledge: Knowledge) -> frozenset[str] | None:
+    """Return the devices that the command restricts itself to; ``None`` for all there are."""
+    own, drafters = launch.value("--device"), launch.value("--spec-draft-device")
+    if own is None:
+        return None
+    if drafters is None and asks_for_mtp(launch):
+        feature = knowledge.named("draft-device-follows-device")
+        if not known(capability.has(server, feature, knowledge)):
+            return None
+    named = f"{own},{drafters or own}".lower().split(",")
+    return frozenset(each.strip() for each in named) - {"", "none"}
 
 
 def runs(code: GpuCode, capability: int) -> bool:
