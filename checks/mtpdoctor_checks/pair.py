@@ -39,6 +39,14 @@ _PUBLISHED = {
 """Gemma 4's targets by ``embedding_length``."""
 
 
+def files(target: Target | None, drafter: Drafter | None) -> tuple[Model, ...]:
+    """Return the models that the command names; the question does not arise without any."""
+    models = tuple(model for model in (target, drafter) if model is not None)
+    if not models:
+        raise NotApplicable("the command names no file")
+    return models
+
+
 def gemma4_pair(target: Target, drafter: Drafter) -> tuple[Header, Header]:
     """Return both headers; the question does not arise for any other kind of pair."""
     for model, arch in ((drafter, ASSISTANT), (target, "gemma4")):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Advice, Drafter, Evidence, Finding, NotApplicable, Target, check, known
+from mtpdoctor import Advice, Drafter, Evidence, Finding, Target, check, known
 from mtpdoctor.gguf import Cause
+from mtpdoctor_checks.pair import files
 
 _CAUSES = {
     Cause.MISSING: "is not there",
@@ -18,9 +19,7 @@ _CAUSES = {
 
 @check("file-not-found", "a model file is not there, or may not be read")
 def file_not_found(target: Target | None, drafter: Drafter | None) -> Iterator[Finding]:
-    models = [model for model in (target, drafter) if model is not None]
-    if not models:
-        raise NotApplicable("the command names no file")
+    models = files(target, drafter)
     for model in models:
         if model.trouble is None:
             continue

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Advice, Drafter, Evidence, Finding, NotApplicable, Target, check, known
+from mtpdoctor import Advice, Drafter, Evidence, Finding, Target, check, known
 from mtpdoctor.gguf import Cause
+from mtpdoctor_checks.pair import files
 
 
 @check("file-truncated", "a model file ends too early", after=["file-not-found", "not-a-gguf"])
 def file_truncated(target: Target | None, drafter: Drafter | None) -> Iterator[Finding]:
-    models = [model for model in (target, drafter) if model is not None]
-    if not models:
-        raise NotApplicable("the command names no file")
+    models = files(target, drafter)
     for model in models:
         trouble = model.trouble
         if trouble is not None and trouble.cause in {Cause.TRUNCATED, Cause.OUT_OF_FILE}:

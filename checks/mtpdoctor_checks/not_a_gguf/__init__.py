@@ -11,13 +11,13 @@ from mtpdoctor import (
     Evidence,
     Finding,
     Model,
-    NotApplicable,
     Target,
     Unknown,
     check,
     known,
 )
 from mtpdoctor.gguf import Cause
+from mtpdoctor_checks.pair import files
 
 _CAUSES = {
     Cause.EMPTY: "is empty",
@@ -41,9 +41,7 @@ _CAUSES = {
 
 @check("not-a-gguf", "a model file is no GGUF, or a damaged one", after=["file-not-found"])
 def not_a_gguf(target: Target | None, drafter: Drafter | None) -> Iterator[Finding]:
-    models = [model for model in (target, drafter) if model is not None]
-    if not models:
-        raise NotApplicable("the command names no file")
+    models = files(target, drafter)
     for model in models:
         if model.trouble is not None:
             words = _CAUSES.get(Cause(model.trouble.cause))

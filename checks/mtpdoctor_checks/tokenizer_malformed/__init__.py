@@ -10,7 +10,6 @@ from mtpdoctor import (
     Finding,
     Knowledge,
     Model,
-    NotApplicable,
     Server,
     Target,
     Undetermined,
@@ -20,7 +19,7 @@ from mtpdoctor import (
 )
 from mtpdoctor.gguf import Array, Header, ValueType
 from mtpdoctor_checks import capability
-from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, name, replacement, shown
+from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, files, name, replacement, shown
 
 _PREFIX = "tokenizer.ggml."
 _MODEL = f"{_PREFIX}model"
@@ -55,9 +54,7 @@ def tokenizer_malformed(
     drafter: Drafter | None,
     knowledge: Knowledge,
 ) -> Iterator[Finding]:
-    models = [model for model in (target, drafter) if model is not None]
-    if not models:
-        raise NotApplicable("the command names no file")
+    models = files(target, drafter)
     for model in models:
         header = known(model.header)
         wrong = next(_wrong(header, model), None)
