@@ -53,7 +53,9 @@ def has_surely(server: Server, feature: Feature, knowledge: Knowledge) -> bool:
 
 
 def drafts_mtp(server: Server, knowledge: Knowledge) -> bool | Unknown:
-    """Whether the server takes ``--spec-type draft-mtp``."""
+    """Whether the server drafts with MTP heads, by ``--spec-type draft-mtp`` or ``mtp``."""
+    if server.takes_spec_type("mtp") is True:  # the word of forks, and of its branch
+        return True
     shown = server.takes_spec_type(MTP)
     if not isinstance(shown, Unknown):
         return shown

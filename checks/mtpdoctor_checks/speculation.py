@@ -12,8 +12,14 @@ SPEC_TYPE = "--spec-type"
 
 
 def asks_for_mtp(launch: Launch) -> bool:
-    """Whether the command asks for MTP in llama.cpp's own word."""
-    return MTP in speculative_types(launch)
+    """Whether the command asks for MTP in a word that its server lists, or in llama.cpp's own."""
+    asked = speculative_types(launch)
+    return MTP in asked or ("mtp" in asked and _lists(launch, "mtp"))
+
+
+def _lists(launch: Launch, value: str) -> bool:
+    flag = launch.table.find(SPEC_TYPE)
+    return launch.table.asked and flag is not None and value in flag.values
 
 
 def need_mtp(launch: Launch) -> None:
@@ -25,7 +31,7 @@ def need_mtp(launch: Launch) -> None:
 def no_other_kind(launch: Launch | None) -> None:
     """Go on unless the command asks for other kinds of drafting alone."""
     others = speculative_types(launch) if launch is not None else ()
-    if others and MTP not in others:
+    if launch is not None and others and not asks_for_mtp(launch):
         raise NotApplicable(f"the command asks for {', '.join(others)}, not for {MTP}")
 
 

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Advice, Evidence, Finding, Severity, SmokeRun, check, known
-from mtpdoctor.facts import NotApplicable, Undetermined
+from mtpdoctor import (
+    Advice,
+    DropFlag,
+    Evidence,
+    Finding,
+    Fix,
+    Launch,
+    NotApplicable,
+    Server,
+    Severity,
+    SmokeRun,
+    Undetermined,
+    Unknown,
+    check,
+    known,
+)
+from mtpdoctor_checks.speculation import quantized
 
+BROKEN = 0.05
+"""Below it hardly any guess is right, which a drafter for a like model does better."""
+_YOUNG = frozenset({"vulkan", "hip", "sycl", "metal"})
 FLOOR = 0.3
 """Below it drafting hardly pays on any machine; healthy Gemma 4 pairs measure 0.5 to 0.9."""
 
@@ -19,7 +37,9 @@ FEWEST = 32
     "too few drafts are accepted",
     after=["drafter-head-mismatch", "drafter-rope-mismatch", "vocab-mismatch", "draft-not-used"],
 )
-def acceptance_too_low(run: SmokeRun) -> Iterator[Finding]:
+def acceptance_too_low(
+    run: SmokeRun, launch: Launch | None, server: Server | None
+) -> Iterator[Finding]:
     stated = run.min_acceptance
     drafted = run.mtp.drafted if run.mtp is not None else 0
     if stated is None and not drafted:
@@ -41,9 +61,26 @@ def acceptance_too_low(run: SmokeRun) -> Iterator[Finding]:
         severity=Severity.WARNING if stated is None else Severity.ERROR,
         about="acceptance",
         evidence=(Evidence(f"{_accepted(run)} accepted of {drafted} drafted tokens"),),
-        fixes=(Advice("use the drafter that was published with this very target"),),
+        fixes=(
+            *(_broken(launch, server) if acceptance < BROKEN else ()),
+            Advice("use the drafter that was published with this very target"),
+        ),
     )
 
 
 def _accepted(run: SmokeRun) -> int:
     return run.mtp.accepted if run.mtp is not None else 0
+
+
+def _broken(launch: Launch | None, server: Server | None) -> Iterator[Fix]:
+    """Yield what makes a sound drafter's guesses worthless: its cache, a backend's arithmetic."""
+    for option in launch.options if launch is not None else ():
+        if "hadamard" in option.spelled:
+            yield Advice(f"drop {option.spelled}: the drafter may not read such a cache")
+    for flag in ("--cache-type-k", "--cache-type-v"):
+        value = launch.value(flag) if launch is not None else None
+        if value is not None and quantized(value):
+            yield DropFlag(flag)
+    backends = server.backends if server is not None else Unknown()
+    if not isinstance(backends, Unknown) and backends & _YOUNG:
+        yield Advice("try another backend, or -dev none: the arithmetic of one may be at fault")

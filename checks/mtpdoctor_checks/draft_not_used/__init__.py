@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Advice, Evidence, Finding, NotApplicable, SmokeRun, check
+from mtpdoctor import Advice, Evidence, Finding, Knowledge, NotApplicable, SmokeRun, check
+from mtpdoctor.facts import Arm
 
 
 @check(
@@ -12,19 +13,30 @@ from mtpdoctor import Advice, Evidence, Finding, NotApplicable, SmokeRun, check
     "llama-server answered, and drafted nothing",
     after=["spec-type-missing", "no-mtp-head", "draft-limits-contradict", "server-failed"],
 )
-def draft_not_used(run: SmokeRun) -> Iterator[Finding]:
+def draft_not_used(run: SmokeRun, knowledge: Knowledge) -> Iterator[Finding]:
     arm = run.mtp
     if arm is None or not arm.predicted:
         raise NotApplicable("llama-server did not get so far")
     if arm.drafted:
         return
+    why = (
+        f"Its log says why: {arm.complaint}."
+        if arm.complaint
+        else "Its log, with -lv 4, says whether the drafter was set up."
+    )
     yield Finding(
         says=(
             f"llama-server generated {arm.predicted} tokens and drafted none of them\n"
-            "It serves as if there were no drafter. Its log, with -lv 4, says whether the "
-            "drafter was set up."
+            f"It serves as if there were no drafter. {why}"
         ),
         about="draft_n",
         evidence=(Evidence(f"timings: predicted_n {arm.predicted}, draft_n {arm.drafted}"),),
-        fixes=(Advice("look for 'draft-mtp' in the log of the server started with -lv 4"),),
+        fixes=(Advice(_advice(arm, knowledge)),),
     )
+
+
+def _advice(arm: Arm, knowledge: Knowledge) -> str:
+    for entry in knowledge.signatures if arm.signature else ():
+        if entry.id == arm.signature and entry.advice:
+            return entry.advice
+    return "look for 'draft-mtp' in the log of the server started with -lv 4"

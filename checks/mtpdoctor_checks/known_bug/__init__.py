@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mtpdoctor import (
+    Advice,
     Drafter,
     DropFlag,
     Evidence,
@@ -26,7 +28,7 @@ from mtpdoctor import (
 from mtpdoctor.knowledge import Bug
 from mtpdoctor.launch import cache_type, flash_attention, whole_number
 from mtpdoctor_checks import capability
-from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE
+from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, integer
 from mtpdoctor_checks.speculation import has_head, quantized, will_draft
 
 
@@ -41,6 +43,10 @@ class Case:
     """The architecture whose MTP head would draft; empty where none is known to."""
     drafts: bool | Unknown
     """Whether it will."""
+    devices: str
+    """What the devices are called, as far as is known."""
+    trained: int | None
+    """The context that the target was made for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +59,7 @@ class Rule:
     applies: Callable[[Case], bool] = lambda _: True
     """Whether the command does what the bug needs, architecture and backend apart."""
     fixes: tuple[Fix, ...] = ()
-    """Flags that avoid it, before the newer build that mends it."""
+    """What avoids it, before the newer build that mends it; flags to drop only where they are."""
 
 
 def _quantized_cache(case: Case) -> bool:
@@ -68,6 +74,24 @@ def _several_slots(case: Case) -> bool:
     return whole_number(case.launch.value("--parallel") or "") != 1  # 4 where nothing is said
 
 
+def _embeds(case: Case) -> bool:
+    return any(case.launch.has(flag) for flag in _EMBEDDING)
+
+
+def _longer_than_trained(case: Case) -> bool:
+    context = whole_number(case.launch.value("--ctx-size") or "")
+    return context is not None and case.trained is not None and context > case.trained
+
+
+_EMBEDDING = ("--embedding", "--reranking")
+_GFX1151 = re.compile(r"gfx1151|8060S", re.IGNORECASE)
+_IMAGES = Rule(
+    effect="Text is drafted; the first image ends it",
+    severity=Severity.WARNING,
+    applies=lambda case: case.launch.has("--mmproj"),
+    fixes=(DropFlag("--mmproj"),),
+)
+
 RULES = {
     "gemma4-assistant-nextn-assert": Rule(effect="The server aborts when it loads the drafter"),
     "built-in-head-empty-kv": Rule(effect="The server ends when it sets up the MTP head"),
@@ -75,17 +99,31 @@ RULES = {
     "quantized-kv-zero-acceptance": Rule(
         effect="The server serves, but next to no draft is accepted",
         applies=_quantized_cache,
-        fixes=(DropFlag("--cache-type-k"),),
+        fixes=(DropFlag("--cache-type-k"), DropFlag("--cache-type-v")),
+    ),
+    "embeddings-with-mtp": Rule(
+        effect="It aborts when it starts; a second server can serve the embeddings",
+        applies=_embeds,
+        fixes=tuple(DropFlag(flag) for flag in _EMBEDDING),
+    ),
+    "image-on-draft-context": _IMAGES,
+    "step35-image-positions": _IMAGES,
+    "hip-gfx1151-unused-tokens": Rule(
+        effect="Drafting or not, its answers are of no use",
+        severity=Severity.WARNING,
+        applies=lambda case: _GFX1151.search(case.devices) is not None,
+        fixes=(Advice("take a Vulkan build of llama.cpp for this GPU"),),
+    ),
+    "draft-context-total": Rule(
+        effect="The drafter's context is as large as that of all slots together, and may end it",
+        severity=Severity.WARNING,
+        applies=lambda case: _several_slots(case) and _longer_than_trained(case),
+        fixes=(Advice("lower -c: what it says is shared by all slots (-np)"),),
     ),
     "tensor-split-shared-kv": Rule(
         effect="The server aborts when it starts",
         applies=lambda case: _split_by_tensor(case) and case.launch.has("--spec-draft-device"),
         fixes=(DropFlag("--spec-draft-device"),),
-    ),
-    "tensor-split-flash-attention": Rule(
-        effect="The server aborts once an earlier message of a conversation was changed",
-        applies=lambda case: _split_by_tensor(case) and flash_attention(case.launch) != "off",
-        fixes=(SetFlag("--split-mode", "layer"),),
     ),
     "tensor-split-second-request": Rule(
         effect="The server aborts at the second request",
@@ -93,6 +131,11 @@ RULES = {
             _split_by_tensor(case) and _several_slots(case) and _quantized_cache(case)
         ),
         fixes=(SetFlag("--split-mode", "layer"), SetFlag("--parallel", "1")),
+    ),
+    "tensor-split-flash-attention": Rule(
+        effect="The server aborts once an earlier message of a conversation was changed",
+        applies=lambda case: _split_by_tensor(case) and flash_attention(case.launch) != "off",
+        fixes=(SetFlag("--split-mode", "layer"),),
     ),
     "recurrent-rollback-copies": Rule(
         effect="Drafting is slower than none", severity=Severity.WARNING
@@ -124,6 +167,8 @@ def known_bug(
         backends=_used_backends(server, launch),
         arch=_drafting_architecture(target, drafter),
         drafts=will_draft(launch, server, drafter, knowledge),
+        devices=_described(server),
+        trained=_trained(target),
     )
     build = capability.build(server)
     reasons: list[str] = []
@@ -135,11 +180,21 @@ def known_bug(
             continue
         reason = next((each for each in (suffers, concerns) if isinstance(each, Unknown)), None)
         if reason is None:
-            yield _finding(server, bug, rule)
+            yield _finding(server, launch, bug, rule)
         else:
             reasons.append(reason.reason)
     if reasons:
         raise Undetermined("; ".join(dict.fromkeys(reasons)))
+
+
+def _described(server: Server) -> str:
+    devices = () if isinstance(server.devices, Unknown) else server.devices
+    return " ".join(f"{device.name} {device.description}" for device in devices)
+
+
+def _trained(target: Target | None) -> int | None:
+    header = target.header if target is not None else Unknown()
+    return None if isinstance(header, Unknown) else integer(header, "context_length")
 
 
 def _used_backends(server: Server, launch: Launch) -> frozenset[str] | Unknown:
@@ -187,7 +242,8 @@ def _concerns_backends(bug: Bug, used: frozenset[str] | Unknown) -> bool | Unkno
     return used if isinstance(used, Unknown) else not bug.backends.isdisjoint(used)
 
 
-def _finding(server: Server, bug: Bug, rule: Rule) -> Finding:
+def _finding(server: Server, launch: Launch, bug: Bug, rule: Rule) -> Finding:
+    fixes = [f for f in rule.fixes if not isinstance(f, DropFlag) or launch.has(f.flag)]
     upgrade = (Upgrade(str(bug.fixed.first_with)),) if bug.fixed is not None else ()
     return Finding(
         says=f"{server.build} has a known bug: {bug.title}\n{rule.effect}.",
@@ -197,5 +253,5 @@ def _finding(server: Server, bug: Bug, rule: Rule) -> Finding:
             Evidence(f"the bug is in {bug.builds}; this is {server.build}"),
             *cited(bug.source),
         ),
-        fixes=(*rule.fixes, *upgrade),
+        fixes=(*fixes, *upgrade),
     )

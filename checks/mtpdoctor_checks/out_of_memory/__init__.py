@@ -45,14 +45,16 @@ def out_of_memory(
         ),
         about=crash.signature,
         evidence=(*lines, *(cited(knowledge.bug("full-memory-split").source) if split else ())),
-        fixes=tuple(_fixes(launch, server, split=split)),
+        fixes=tuple(_fixes(launch, server, crash.advice, split=split)),
     )
 
 
-def _fixes(launch: Launch | None, server: Server | None, *, split: bool) -> Iterator[Fix]:
+def _fixes(
+    launch: Launch | None, server: Server | None, advice: str, *, split: bool
+) -> Iterator[Fix]:
     if split and _one_device(launch, server):
         yield SetFlag("--tensor-split", "1")
-    yield Advice(_LESS)
+    yield Advice(advice or _LESS)
 
 
 def _one_device(launch: Launch | None, server: Server | None) -> bool:

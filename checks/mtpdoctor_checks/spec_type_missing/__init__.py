@@ -22,6 +22,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.launch import MTP, speculative_types, wants_mtp
+from mtpdoctor_checks.capability import LLAMA_CPP
 from mtpdoctor_checks.pair import UNREADABLE, name
 from mtpdoctor_checks.speculation import SPEC_TYPE, has_head, infers_mtp
 
@@ -45,6 +46,9 @@ def spec_type_missing(  # noqa: PLR0917  its facts
     if wants_mtp(launch):  # in a fork's word too: a server that does not know it says so
         return
     has = _head_at_hand(target, drafter, hub)
+    program = server.program if server is not None else Unknown()
+    if not isinstance(program, Unknown) and program != LLAMA_CPP:
+        raise Undetermined(f"{program} is a fork, and may be asked for MTP in words of its own")
     if known(infers_mtp(launch, server, drafter, knowledge)):
         return
     others = speculative_types(launch)

@@ -33,7 +33,12 @@ def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> I
     asked = speculative_types(launch)
     if not asked:
         raise NotApplicable(f"the command has no {SPEC_TYPE}")
-    unlisted = [each for each in asked if server.takes_spec_type(each) is not True and each != MTP]
+    other_word = server.takes_spec_type("mtp") is True
+    unlisted = [
+        each
+        for each in asked
+        if server.takes_spec_type(each) is not True and (each != MTP or other_word)
+    ]
     if not unlisted:
         return
     listed = known(server.spec_types)
@@ -42,11 +47,13 @@ def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> I
     for value in unlisted:
         note = knowledge.value_note(SPEC_TYPE, value)
         meant = note.successor if note else next(iter(get_close_matches(value, listed, n=1)), "")
+        if value == MTP:
+            meant = "mtp"
         says = f"{program(server)} knows no {SPEC_TYPE} {value}"
         if note is not None and note.owner != "llama.cpp":
             says += f": that is {note.owner}'s word"
         if meant in listed:
-            says += f"\nllama.cpp calls it {meant}."
+            says += f"\n{'It' if value == MTP else 'llama.cpp'} calls it {meant}."
         yield Finding(
             says=says,
             about=SPEC_TYPE,

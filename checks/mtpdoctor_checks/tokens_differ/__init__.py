@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Evidence, Finding, Severity, SmokeRun, check, known
+from mtpdoctor import Advice, Evidence, Finding, Severity, SmokeRun, check, known
 from mtpdoctor.facts import NotApplicable
 
 _AT_ONCE = 4
@@ -36,4 +36,5 @@ def tokens_differ(run: SmokeRun) -> Iterator[Finding]:
         severity=Severity.WARNING if at_once else Severity.INFO,
         about="parity",
         evidence=(Evidence(f"first difference: token {first}"),),
+        fixes=(Advice("compare them on another backend, or with -dev none"),) if at_once else (),
     )
