@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -26,13 +27,7 @@ class _Terminated(BaseException):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code, see :class:`~mtpdoctor.errors.ExitCode`."""
     words = sys.argv[1:] if argv is None else list(argv)
-    own = words[: words.index("--")] if "--" in words else words
-    if own == ["--version"]:  # answered without loading anything else
-        from mtpdoctor.version import VERSION
-
-        print(f"mtpdoctor {VERSION}")
-        return ExitCode.OK
-    debug = "--debug" in own
+    debug = "--debug" in (words[: words.index("--")] if "--" in words else words)
     try:
         with _terminated_by_signal():
             return _run(words)
@@ -55,13 +50,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
+    if words == ["--version"]:  # answered without loading anything else
+        from mtpdoctor.version import VERSION
+
+        _write(f"mtpdoctor {VERSION}\n")
+        return ExitCode.OK
     from mtpdoctor import options
 
     asked = options.read(words)
     given = asked.given
     if given.words:
         return _lookup(asked)
-    request = options.request(asked, dict(os.environ), Path.cwd())
+    if given.output is not None:
+        _refuse_bad_output(given.output)
+    request = options.request(asked, dict(os.environ), _here())
     interactive = given.format is None and given.output is None and _on_a_terminal()
     if given.demo:
         request = _demo(asked, request)
@@ -119,8 +121,8 @@ def _lookup(asked: Options) -> int:
 
 
 def _examine(request: Request, asked: Options) -> int:
-    report = _diagnosed(request)
     given = asked.given
+    report = _diagnosed(request, speaks=given.format != "json")
     if given.format == "json":
         from mtpdoctor.render import json_v1
 
@@ -138,8 +140,27 @@ def _examine(request: Request, asked: Options) -> int:
         try:
             given.output.write_text(text, "utf-8")
         except OSError as error:
+            _write(text)  # the work of a long run is not thrown away
             raise DoctorError(f"{given.output}: {error.strerror}", "choose another file") from None
     return report.exit_code
+
+
+def _here() -> Path | None:
+    """Return the working folder; ``None`` where it was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
+
+
+def _refuse_bad_output(path: Path) -> None:
+    """Say before a long run, and not after it, that its report could not be written."""
+    if path.is_dir():
+        raise DoctorError(f"{path} is a folder", "name a file in it")
+    if not path.parent.is_dir():
+        raise DoctorError(f"{path.parent}: No such folder", "make it, or choose another file")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise DoctorError(f"{path} may not be written", "choose another file")
 
 
 def _write(text: str) -> None:
@@ -156,29 +177,43 @@ def _write(text: str) -> None:
         raise DoctorError(f"stdout: {error.strerror}", "make room, or use --output") from None
 
 
-def _diagnosed(request: Request) -> Report:
+def _diagnosed(request: Request, *, speaks: bool) -> Report:
     """Examine *request*, showing on stderr what a long run is doing."""
     from mtpdoctor import doctor
     from mtpdoctor.events import SmokeSample, SmokeStage
     from mtpdoctor.render.text import progress
 
-    with _status() as show:
+    # Whatever a plugin prints, stdout is for the report.
+    elsewhere = sys.stderr if sys.stderr is not None else io.StringIO()
+    with _status(speaks=speaks) as show, redirect_stdout(elsewhere):
         for event in doctor.diagnose(request):
             if isinstance(event, doctor.Finished):
                 return event.report
             if isinstance(event, SmokeStage | SmokeSample):
-                show(progress(event))
+                show(progress(event), isinstance(event, SmokeStage))
     raise AssertionError("an examination ends with its report")
 
 
 @contextmanager
-def _status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows one line at a time: rewritten on a terminal, silent elsewhere."""
+def _status(*, speaks: bool) -> Iterator[Callable[[str, bool], None]]:
+    """Yield a function that shows a line, and is told whether it is a new stage.
+
+    On a terminal the line takes the place of the one before. Elsewhere each stage is a line of its
+    own, for whoever reads the log of a long run, if the front end *speaks* at all.
+    """
+
+    def rewrite(line: str, _stage: bool) -> None:  # noqa: FBT001  a callback's word
+        print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+
+    def add(line: str, stage: bool) -> None:  # noqa: FBT001
+        if stage and speaks and sys.stderr is not None:
+            print(line, file=sys.stderr, flush=True)
+
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield lambda _: None
+        yield add
         return
     try:
-        yield lambda line: print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+        yield rewrite
     finally:
         print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
 
@@ -201,7 +236,7 @@ def _terminated_by_signal() -> Iterator[None]:
 def _complain(error: DoctorError) -> int:
     _say(error.says)
     if error.hint:
-        _say(f"try: {error.hint}")
+        _say(error.hint if error.hint.endswith("?") else f"try: {error.hint}")
     return ExitCode.USAGE
 
 

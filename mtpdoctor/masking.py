@@ -9,7 +9,7 @@ from mtpdoctor.engine import Result
 from mtpdoctor.events import LogLine, ProbeDone, SmokeEvent
 from mtpdoctor.facts import Crash, Launch, SmokeRun, Unknown
 from mtpdoctor.findings import Advice, Finding, Fix, SetFlag
-from mtpdoctor.launch import mask_text, masked, masked_environment
+from mtpdoctor.launch import mask_text, masked, masked_environment, suggest
 from mtpdoctor.launch.privacy import MASK
 
 _SHORTEST = 4
@@ -27,6 +27,7 @@ class Mask:
     def of(cls, launch: Launch) -> Mask:
         """Return the mask for every value that is never shown of *launch*."""
         hidden = set(_hidden(launch.words, masked(launch.words)))
+        hidden |= set(_misspelt(launch))
         variables = launch.environment
         hidden |= set(_hidden(variables.values(), masked_environment(variables).values()))
         return cls(tuple(sorted((s for s in hidden if len(s) >= _SHORTEST), key=len, reverse=True)))
@@ -80,6 +81,15 @@ class Mask:
     def _crash(self, crash: Crash) -> Crash:
         tail = tuple(map(self.text, crash.log_tail))
         return replace(crash, cause=self.text(crash.cause), log_tail=tail)
+
+
+def _misspelt(launch: Launch) -> Iterable[str]:
+    """Yield the values of flags that are unknown, and look like one that takes a credential."""
+    for option in launch.options:
+        if option.flag is None and option.values:
+            meant = suggest(option.spelled.lower(), launch.table)
+            if meant and MASK in masked((meant, option.values[0])):
+                yield from option.values
 
 
 def _hidden(words: Iterable[str], shown: Iterable[str]) -> Iterable[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mtpdoctor.errors import DoctorError
 from mtpdoctor.findings import Severity
+from mtpdoctor.launch import masked
 from mtpdoctor.request import Config, Request, read_config
 from mtpdoctor.version import VERSION
 
@@ -145,12 +146,14 @@ def read(argv: Sequence[str]) -> Options:
     given, unread = parser().parse_known_args(own)
     if given.words and given.words[0] not in {"checks", "explain"}:
         raise DoctorError(
-            f"unexpected word: {given.words[0]}", "put -- before your llama-server command"
+            f"unexpected word: {masked(given.words)[0]}",
+            "put -- before your llama-server command",
         )
     if unread:
-        near = get_close_matches(unread[0], _flags(), n=1)
+        name = unread[0].partition("=")[0]
+        near = get_close_matches(name, _flags(), n=1)
         hint = f"did you mean {near[0]}?" if near else "mtpdoctor --help lists what there is"
-        raise DoctorError(f"there is no option {unread[0]}", hint)
+        raise DoctorError(f"there is no option {name}", hint)
     return Options(given=given, command=command)
 
 
@@ -158,12 +161,14 @@ def _flags() -> list[str]:
     return [flag for action in parser()._actions for flag in action.option_strings]  # noqa: SLF001
 
 
-def request(options: Options, environment: Mapping[str, str], folder: Path) -> Request | None:
+def request(
+    options: Options, environment: Mapping[str, str], folder: Path | None
+) -> Request | None:
     """Return what is to be examined; ``None`` when neither command nor configuration say.
 
     Raises :exc:`DoctorError` for options that contradict each other.
     """
-    given, config = options.given, read_config(folder)
+    given, config = options.given, read_config(folder) if folder else Config()
     smoke = given.smoke or (given.demo and not given.static)
     if given.force and not smoke:
         raise DoctorError("--force runs in spite of errors, and needs --smoke", "add --smoke")
@@ -180,7 +185,7 @@ def request(options: Options, environment: Mapping[str, str], folder: Path) -> R
         smoke=smoke,
         select=_select(given.select, config),
         ignore=_ignore(given.ignore, config),
-        fail_on=Severity(given.fail_on) if given.fail_on else config.fail_on or Severity.ERROR,
+        fail_on=Severity(given.fail_on or config.fail_on or Severity.ERROR),
         strict=given.strict or config.strict,
         min_acceptance=_first(given.min_acceptance, config.min_acceptance if smoke else None),
         min_speedup=_first(given.min_speedup, config.min_speedup if smoke else None),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mtpdoctor import tables
 from mtpdoctor.errors import DoctorError
@@ -46,7 +46,7 @@ class Config:
     command: str = ""
     select: tuple[str, ...] = ()
     ignore: Mapping[str, str] = field(default_factory=dict)
-    fail_on: Severity | None = None
+    fail_on: Literal["error", "warning"] | None = None
     strict: bool = False
     min_acceptance: float | None = None
     min_speedup: float | None = None
@@ -69,27 +69,30 @@ def read_config(folder: Path) -> Config:
     Raises :exc:`DoctorError` with every mistake and its place; without a file all is default.
     """
     own, project = folder / CONFIG, folder / "pyproject.toml"
-    if own.is_file():
+    if own.exists():
         return _config(own, _toml(own))
-    if project.is_file():
+    if project.is_file() and "mtpdoctor" in project.read_text("utf-8", errors="replace"):
         table = _toml(project).get("tool", {})
-        if isinstance(table, dict) and isinstance(table.get("mtpdoctor"), dict):
+        if isinstance(table, dict) and "mtpdoctor" in table:
             return _config(project, table["mtpdoctor"])
     return Config()
 
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tables.parse(path.read_text("utf-8"))
+        return tables.parse(path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tables.TableError) as error:
         raise DoctorError(f"{path}: {error}", "mend the file, or run in another folder") from None
 
 
-def _config(path: Path, raw: dict[str, Any]) -> Config:
+def _config(path: Path, raw: Any) -> Config:
+    if not isinstance(raw, dict):
+        raise DoctorError(f"{path}: tool.mtpdoctor is no table", "write [tool.mtpdoctor]")
     known = {key.replace("-", "_"): value for key, value in raw.items()}
     try:
         return tables.build(known, Config)
     except tables.TableError as error:
         raise DoctorError(
-            f"{path}: " + "; ".join(error.mistakes), "the keys are those of --help"
+            f"{path}: " + "; ".join(error.mistakes).replace("_", "-"),
+            "the keys are those of --help",
         ) from None

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from mtpdoctor import gguf
+
 _RECIPE = ("acceptance.py", "blueprint.py", "builtin.py", "vocabulary.py", "walk.py")
 """The sources that decide what the files hold; a change of theirs makes new files."""
 
@@ -31,19 +33,29 @@ def write_pair(folder: Path, *, acceptance: float = 0.66) -> Pair:
         target=folder / f"count-F32-{_digest('target')}.gguf",
         drafter=folder / f"mtp-count-F32-{_digest('drafter', drafted)}.gguf",
     )
-    if pair.drafter.exists() and pair.target.exists():
+    lacking = {path for path in (pair.target, pair.drafter) if not _is_whole(path)}
+    if not lacking:
         return pair
     from mtpdoctor.demo import builtin  # numpy and gguf take 0.2 s to import
 
     folder.mkdir(parents=True, exist_ok=True)
-    if not pair.drafter.exists():
+    if pair.drafter in lacking:
         builtin.write_drafter(pair.drafter, float(drafted))
-    if not pair.target.exists():
+    if pair.target in lacking:
         builtin.write_target(pair.target)
         for old in folder.glob("count-F32-*.gguf"):
             if old != pair.target:
                 old.unlink(missing_ok=True)  # of an older recipe
     return pair
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether the file is there, with nothing of it cut off or overwritten at its head."""
+    try:
+        gguf.read(path)
+    except gguf.GGUFError:
+        return False
+    return True
 
 
 def _digest(*parts: str) -> str:

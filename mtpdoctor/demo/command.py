@@ -66,7 +66,8 @@ def _server(environment: Mapping[str, str]) -> str:
 
 def _cache(environment: Mapping[str, str]) -> Path:
     """Return the folder for what can be made again, by the custom of each system."""
-    if named := environment.get("XDG_CACHE_HOME"):
+    named = environment.get("XDG_CACHE_HOME", "")
+    if Path(named).is_absolute():  # a relative one is to be ignored, says its specification
         return Path(named) / "mtpdoctor"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "mtpdoctor"

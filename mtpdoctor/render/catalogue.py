@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -9,6 +10,11 @@ from mtpdoctor import registry
 from mtpdoctor.errors import DoctorError
 from mtpdoctor.render.style import Style
 from mtpdoctor.visible import visible, visible_lines
+
+_PATIENTS = re.compile(
+    r"^```toml facts\n.*?^```\n+```text result\n.*?^```\n+", re.MULTILINE | re.DOTALL
+)
+"""The executed examples of a page: for its tests, and not for who wants to know what it says."""
 
 
 def lines(style: Style) -> Iterator[str]:
@@ -35,6 +41,6 @@ def page_lines(id: str, style: Style) -> Iterator[str]:
     if page is None:
         check = loaded.checks[id]
         page = f"# `{id}`\n\n{check.title}\n\nThis check has no page."
-    for line in visible_lines(page, limit=1 << 20):
+    for line in visible_lines(_PATIENTS.sub("", page), limit=1 << 20):
         heading = line.startswith("#")
         yield style.plain(style.bold(line) if heading else line)

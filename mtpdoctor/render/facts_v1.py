@@ -25,6 +25,7 @@ from mtpdoctor.facts import (
     Unknown,
 )
 from mtpdoctor.gguf import Header
+from mtpdoctor.launch import mask_text
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ def _server(server: Server) -> dict[str, Any]:
         "binary": known_or_why(server.binary),
         "failure": known_or_why(server.failure, lambda failure: failure and _failure(failure)),
         "program": known_or_why(server.program),
-        "banner": known_or_why(server.banner),
+        "banner": known_or_why(server.banner, mask_text),
         "build": known_or_why(server.build, _span),
         "build_how": server.build_how or None,
         "commit": known_or_why(server.commit),
@@ -109,7 +110,7 @@ def _gpu_code(code: GpuCode) -> dict[str, Any]:
 
 def _model(model: Model) -> dict[str, Any]:
     return {
-        "named": model.named,
+        "named": mask_text(model.named),
         "origin": model.origin,
         "path": known_or_why(model.path),
         "trouble": None

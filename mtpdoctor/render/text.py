@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mtpdoctor import launch as commands
 from mtpdoctor.engine import Outcome, Result
 from mtpdoctor.events import SmokeSample, SmokeStage
-from mtpdoctor.findings import Finding
+from mtpdoctor.findings import Finding, Severity
 from mtpdoctor.render import words
 from mtpdoctor.render.style import Style
 from mtpdoctor.report import Report
@@ -35,6 +35,8 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
         of_the_run = report.checks[result.check].needs_run and report.smoke is None
         if result.outcome is not Outcome.SKIPPED or not of_the_run:
             yield from result_lines(result, style)
+    for id, reason in report.ignored.items():
+        yield style.dim(f"· ignored {visible(id)}: {visible(reason)}")
     for broken in report.broken:
         yield f"! plugin  {visible(broken.plugin)}: {visible(broken.reason)}"
     yield ""
@@ -98,7 +100,11 @@ def command_lines(report: Report, style: Style) -> Iterator[str]:
     if report.launch is None:
         return
     if report.corrected is not None:
-        yield "corrected command" + (" (proved by the run):" if report.proved else " (not run):")
+        left = sum(_is_obstacle(finding) for finding in report.findings)
+        how = "proved by the run" if report.proved else "not run"
+        if left and not report.proved:
+            how = f"as far as flags can; {left} {'error' if left == 1 else 'errors'} remain"
+        yield f"corrected command ({how}):"
     elif report.proved:
         yield "command (proved by the run):"
     else:
@@ -106,6 +112,10 @@ def command_lines(report: Report, style: Style) -> Iterator[str]:
     command = commands.shown(report.corrected or report.launch)
     yield f"  {style.bold(visible(command))}"
     yield ""
+
+
+def _is_obstacle(finding: Finding) -> bool:
+    return finding.severity is Severity.ERROR and not any(fix.safe for fix in finding.fixes)
 
 
 def progress(event: SmokeStage | SmokeSample) -> str:

@@ -20,7 +20,7 @@ from mtpdoctor.facts import (
 )
 from mtpdoctor.findings import Advice, Download, Fix, Rebuild, Severity
 from mtpdoctor.gguf import Header
-from mtpdoctor.launch import redact
+from mtpdoctor.launch import mask_text, redact
 from mtpdoctor.report import Report, Verdict
 from mtpdoctor.visible import visible
 
@@ -31,16 +31,21 @@ def facts(known: Facts) -> Iterator[tuple[str, str]]:
     """Yield what is to be examined, a name and a line each."""
     server, target, drafter = known.get(Server), known.get(Target), known.get(Drafter)
     if server is not None:
-        yield "server", redact(visible(_server(server)))
+        yield "server", _shown(_server(server))
     if target is not None:
-        yield "target", redact(visible(_model(target)))
+        yield "target", _shown(_model(target))
     if drafter is not None:
-        yield "drafter", redact(visible(_model(drafter)))
+        yield "drafter", _shown(_model(drafter))
     gpus, host = known.get(Gpus), known.get(Host)
     if gpus is not None:
         yield "gpu", visible(_gpus(gpus))
     if host is not None:
         yield "host", visible(_host(host))
+
+
+def _shown(text: str) -> str:
+    """Return *text* as people may paste it: no credentials, no name of a home folder."""
+    return redact(mask_text(visible(text)))
 
 
 def _server(server: Server) -> str:
@@ -174,7 +179,8 @@ def verdict(report: Report) -> str:
         parts.append(f"{_count(len(report.broken), 'plugin')} did not load")
     if not parts:
         passed = report.count(Outcome.PASSED)
-        parts.append(f"all {passed} checks that apply passed" if passed else "no check applies")
+        every = "the one check that applies" if passed == 1 else f"all {passed} checks that apply"
+        parts.append(f"{every} passed" if passed else "no check applies")
     if report.smoke is not None and report.proved:
         parts.append(_proof(report, report.smoke))
     elif report.smoke is not None:

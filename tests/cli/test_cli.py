@@ -43,7 +43,10 @@ def test_nothing_to_examine_is_a_usage_error_that_says_what_to_give(tmp_path: Pa
         (["explain", "drafter-with-mismatch"], "no check called"),
         (["explain"], "explain takes one id"),
         (["--json", "llama-server", "-m", "x"], "put -- before"),
-        (["--output", "/no/such/folder/x", "--", "llama-server", "-m", "x"], "No such file"),
+        (["--output", "/no/such/folder/x", "--", "llama-server", "-m", "x"], "No such folder"),
+        (["--output", "/", "--", "llama-server", "-m", "x"], "is a folder"),
+        (["--api-key=s3cret", "--", "x"], "no option --api-key"),
+        (["HF_TOKEN=s3cret", "llama-server"], "HF_TOKEN=***"),
     ],
 )
 def test_a_users_mistake_is_two_lines_and_no_traceback(
@@ -54,6 +57,7 @@ def test_a_users_mistake_is_two_lines_and_no_traceback(
     assert (answer.code, answer.out) == (2, "")
     assert says in answer.err
     assert "Traceback" not in answer.err
+    assert "s3cret" not in answer.err
 
 
 def test_a_near_miss_is_suggested() -> None:
@@ -133,3 +137,42 @@ def test_a_closed_pipe_is_no_error() -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_full_disk_is_no_fault_of_ours(tmp_path: Path) -> None:
+    command = f"{DOCTOR} --json -- nowhere -m x > /dev/full"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+    )
+
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+
+
+def test_a_deleted_working_folder_is_no_fault(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"cd {gone}; rmdir {gone}; {DOCTOR} --json -- nowhere -m /x"
+    done = subprocess.run(
+        ["bash", "-c", command], check=False, capture_output=True, text=True, env=environment()
+    )
+
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_what_a_plugin_prints_is_not_on_stdout(tmp_path: Path) -> None:
+    info = tmp_path / "loud-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: loud\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[mtpdoctor.checks]\nloud = loud:CHECKS\n")
+    (tmp_path / "loud.py").write_text("print('POLLUTED')\nCHECKS = ()\n")
+
+    answer = doctor("--json", "--", "nowhere", "-m", "x", env=environment(PYTHONPATH=str(tmp_path)))
+
+    assert answer.report["verdict"] == "fail"
+    assert "POLLUTED" in answer.err

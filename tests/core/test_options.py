@@ -113,3 +113,36 @@ def test_select_none_runs_no_check_and_ignore_keeps_its_reason(tmp_path: Path) -
     assert request is not None
     assert request.select == frozenset()
     assert request.ignore == {"a": "known", "b": "asked for"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("min-acceptance = 5", "min-acceptance: 5.0 is out of range"),
+        ("min-speedup = nan", "min-speedup: nan is out of range"),
+        ("timeout = -3", "timeout: -3.0 is out of range"),
+        ('fail-on = "info"', "fail-on: expected one of 'error', 'warning'"),
+        ("timeout = " + "9" * 5000, "integer string conversion|digits"),
+        ("a = " + "[" * 900, "nested too deeply|Invalid"),
+    ],
+)
+def test_values_of_a_configuration_are_judged_like_options(
+    text: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mtpdoctor.toml").write_text(text)
+
+    with pytest.raises(DoctorError, match=says):
+        read(tmp_path)
+
+
+def test_a_configuration_that_is_no_file_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "mtpdoctor.toml").mkdir()
+
+    with pytest.raises(DoctorError, match="Is a directory"):
+        read(tmp_path)
+
+
+def test_another_projects_broken_file_is_none_of_our_business(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.other\n")
+
+    assert words(tmp_path, "--", "x") == ("x",)

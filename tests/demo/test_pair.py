@@ -68,10 +68,21 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 
 def test_a_second_call_writes_nothing(pair: Pair) -> None:
-    before = pair.target.stat(), pair.drafter.stat()
+    before = [(path.stat().st_mtime_ns, path.stat().st_ino) for path in (pair.target, pair.drafter)]
 
     assert write_pair(pair.target.parent) == pair
-    assert (pair.target.stat(), pair.drafter.stat()) == before
+    after = [(path.stat().st_mtime_ns, path.stat().st_ino) for path in (pair.target, pair.drafter)]
+    assert after == before
+
+
+def test_a_damaged_file_is_written_anew(tmp_path: Path) -> None:
+    pair = write_pair(tmp_path)
+    whole = pair.drafter.read_bytes()
+    pair.drafter.write_bytes(b"\0" * 64 + whole[64:])
+
+    write_pair(tmp_path)
+
+    assert pair.drafter.read_bytes() == whole
 
 
 def test_another_acceptance_shares_the_target_alone(pair: Pair) -> None:
