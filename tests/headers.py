@@ -289,7 +289,8 @@ def _assistant_tensors(size: Gemma4, pattern: list[bool]) -> Tensors:
 def qwen(arch: str, *, blocks: int, width: int, head: bool, trunk: bool = True) -> Header:
     """Return a Qwen 3.6: *blocks* counts the one of its MTP head, which is the last.
 
-    Only what speaks of the head was in the dumps; a few tensors stand for all of the trunk.
+    The recurrent sizes are those of the 27B's dump, and so is the number of its tensors; heads and
+    feed-forward lengths are worked out. The experts of the larger one are not listed.
     """
     last = blocks - 1
     metadata: dict[str, object] = {
@@ -297,32 +298,73 @@ def qwen(arch: str, *, blocks: int, width: int, head: bool, trunk: bool = True) 
         f"{arch}.block_count": blocks if head else last,
         f"{arch}.context_length": 262144,
         f"{arch}.embedding_length": width,
+        f"{arch}.feed_forward_length": _QWEN_WIDE,
+        f"{arch}.attention.head_count": _QWEN_HEADS,
+        f"{arch}.attention.head_count_kv": _QWEN_KV_HEADS,
+        f"{arch}.attention.layer_norm_rms_epsilon": 1e-06,
         f"{arch}.attention.key_length": 256,
         f"{arch}.attention.value_length": 256,
+        f"{arch}.ssm.conv_kernel": 4,
+        f"{arch}.ssm.state_size": 128,
+        f"{arch}.ssm.group_count": 16,
+        f"{arch}.ssm.time_step_rank": 48,
+        f"{arch}.ssm.inner_size": 6144,
         f"{arch}.full_attention_interval": 4,
         f"{arch}.rope.dimension_count": 64,
+        f"{arch}.rope.dimension_sections": [11, 11, 10, 0],
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "qwen35",
         "tokenizer.ggml.tokens": vocabulary(248320),
         "tokenizer.ggml.merges": ["\u0120 t", "a n"],  # two stand for all
     }
-    tensors: list[tuple[str, tuple[int, ...], int]] = []
+    tensors: list[tuple[str, tuple[int, ...], int]] = [
+        ("token_embd.weight", (width, 248320), Q8_0),
+        ("output_norm.weight", (width,), F32),
+        ("output.weight", (width, 248320), Q8_0),
+    ]
     if trunk:
-        tensors += [
-            ("token_embd.weight", (width, 248320), Q8_0),
-            ("output_norm.weight", (width,), F32),
-            ("blk.0.attn_norm.weight", (width,), F32),
-        ]
+        for block in range(last):
+            tensors += _qwen_block(width, block, recurrent=(block + 1) % 4 != 0)
     if head:
         metadata[f"{arch}.nextn_predict_layers"] = 1
         at = f"blk.{last}.nextn."
         tensors += [
+            *_qwen_block(width, last, recurrent=False),
             (f"{at}eh_proj.weight", (2 * width, width), Q8_0),
             (f"{at}enorm.weight", (width,), F32),
             (f"{at}hnorm.weight", (width,), F32),
             (f"{at}shared_head_norm.weight", (width,), F32),
         ]
     return Header.of(metadata, _table(iter(tensors)))
+
+
+_QWEN_HEADS, _QWEN_KV_HEADS, _QWEN_WIDE = 24, 4, 17408
+
+
+def _qwen_block(width: int, block: int, *, recurrent: bool) -> Tensors:
+    at = f"blk.{block}."
+    yield f"{at}attn_norm.weight", (width,), F32
+    yield f"{at}post_attention_norm.weight", (width,), F32
+    yield f"{at}ffn_gate.weight", (width, _QWEN_WIDE), Q8_0
+    yield f"{at}ffn_up.weight", (width, _QWEN_WIDE), Q8_0
+    yield f"{at}ffn_down.weight", (_QWEN_WIDE, width), Q8_0
+    if recurrent:
+        yield f"{at}attn_qkv.weight", (width, 10240), Q8_0
+        yield f"{at}attn_gate.weight", (width, 6144), Q8_0
+        yield f"{at}ssm_conv1d.weight", (4, 10240), F32
+        yield f"{at}ssm_dt.bias", (48,), F32
+        yield f"{at}ssm_a", (48,), F32
+        yield f"{at}ssm_beta.weight", (width, 48), Q8_0
+        yield f"{at}ssm_alpha.weight", (width, 48), Q8_0
+        yield f"{at}ssm_norm.weight", (128,), F32
+        yield f"{at}ssm_out.weight", (6144, width), Q8_0
+    else:
+        yield f"{at}attn_q.weight", (width, 2 * 256 * _QWEN_HEADS), Q8_0
+        yield f"{at}attn_k.weight", (width, 256 * _QWEN_KV_HEADS), Q8_0
+        yield f"{at}attn_v.weight", (width, 256 * _QWEN_KV_HEADS), Q8_0
+        yield f"{at}attn_output.weight", (256 * _QWEN_HEADS, width), Q8_0
+        yield f"{at}attn_q_norm.weight", (256,), F32
+        yield f"{at}attn_k_norm.weight", (256,), F32
 
 
 def _table(rows: Tensors) -> dict[str, Tensor]:

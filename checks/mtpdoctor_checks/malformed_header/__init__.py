@@ -12,11 +12,11 @@ from mtpdoctor import (
     Model,
     NotApplicable,
     Target,
-    Unknown,
     check,
     known,
 )
 from mtpdoctor.gguf import Array, Header, ValueType
+from mtpdoctor_checks import qwen35
 from mtpdoctor_checks.attention import PATTERN
 from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, integer, name, replacement, shown, stated
 
@@ -45,8 +45,19 @@ _TYPES = {
 }
 """The type that llama.cpp insists on for a single value."""
 
-_OF_TARGET = {"embedding_length_per_layer_input": _U32}
-"""Keys that llama.cpp reads of a target alone, and needs."""
+_RECURRENT = {
+    "ssm.conv_kernel": _U32,
+    "ssm.inner_size": _U32,
+    "ssm.state_size": _U32,
+    "ssm.time_step_rank": _U32,
+    "ssm.group_count": _U32,
+}
+"""What a ``qwen35`` needs besides."""
+
+_ANYWHERE = ("context_length", "embedding_length", "block_count")
+"""What every architecture needs."""
+_COMMON = (*_ANYWHERE, "feed_forward_length", "attention.head_count", "nextn_predict_layers")
+"""What every architecture that has it reads in one type."""
 
 _PER_LAYER = frozenset(
     {"feed_forward_length", "attention.head_count", "attention.head_count_kv", PATTERN}
@@ -56,10 +67,8 @@ _PER_LAYER = frozenset(
 _ELEMENTS = frozenset({_U32, ValueType.INT32, ValueType.BOOL})
 """Types of the elements of such an array."""
 
-_NEEDED = (
-    "context_length",
-    "embedding_length",
-    "block_count",
+_OF_ASSISTANT = (
+    *_ANYWHERE,
     "feed_forward_length",
     "attention.head_count",
     "attention.head_count_kv",
@@ -72,33 +81,61 @@ _NEEDED = (
 )
 """Keys without which a Gemma 4 of either kind is refused, or the server aborts."""
 
+_NEEDED = {
+    ASSISTANT: _OF_ASSISTANT,
+    "gemma4": (*_OF_ASSISTANT, "embedding_length_per_layer_input"),
+    qwen35.ARCH: (
+        *_ANYWHERE,
+        "feed_forward_length",
+        "attention.head_count",
+        "attention.layer_norm_rms_epsilon",
+        "rope.dimension_sections",
+        *_RECURRENT,
+    ),
+}
+"""Keys that llama.cpp demands, by architecture."""
+
+_READ = {
+    ASSISTANT: _TYPES,
+    "gemma4": _TYPES | {"embedding_length_per_layer_input": _U32},
+    qwen35.ARCH: _TYPES | _RECURRENT | {"full_attention_interval": _U32},
+}
+"""Keys that llama.cpp reads as single values, by architecture, with their types."""
+
+_ONE_HEAD = frozenset({qwen35.ARCH, "qwen35moe"})
+"""Architectures that draft with a single MTP block; others chain several."""
+
 
 @check(
     "malformed-header",
     "a header lacks a key that llama.cpp reads, or has it in another type",
-    after=[*UNREADABLE, "roles-swapped", "no-mtp-head"],
+    after=[*UNREADABLE, "roles-swapped", "no-mtp-head", "drafter-arch-unknown"],
 )
 def malformed_header(target: Target | None, drafter: Drafter | None) -> Iterator[Finding]:
-    models = [model for model in (target, drafter) if model is not None and _is_gemma4(model)]
+    models = [model for model in (target, drafter) if model is not None]
     if not models:
-        raise NotApplicable("neither file is a Gemma 4")
+        raise NotApplicable("the command names no file")
     for model in models:
         header = known(model.header)
         fixes = replacement(model, target)
         yield from _missing(model, header, fixes)
         yield from _types(model, header, fixes)
-        yield from _arrays(model, header, fixes)
-        if header.arch == ASSISTANT:
-            yield from _blocks(model, header, fixes)
-
-
-def _is_gemma4(model: Model) -> bool:
-    return isinstance(model.header, Unknown) or model.header.arch in {"gemma4", ASSISTANT}
+        if header.arch in _READ:
+            yield from _arrays(model, header, fixes)
+        yield from _blocks(model, header, fixes)
 
 
 def _missing(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Finding]:
-    needed = _NEEDED if header.arch == ASSISTANT else (*_NEEDED, *_OF_TARGET)
+    needed = _NEEDED.get(header.arch or "", _ANYWHERE)
     missing = [key for key in needed if header.get(key) is None]
+    nothing = [key for key in _ANYWHERE if header.get(key) == 0]
+    if nothing:
+        yield Finding(
+            says=f"{name(model)} states 0 for {', '.join(nothing)}\nllama-server cannot load it.",
+            about=nothing[0],
+            evidence=tuple(stated(model, key) for key in nothing),
+            fixes=fixes,
+        )
     if missing:
         yield Finding(
             says=f"{name(model)} does not state {', '.join(missing)}\nllama-server cannot load it.",
@@ -109,7 +146,8 @@ def _missing(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[F
 
 
 def _types(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Finding]:
-    for key, wanted in (_TYPES if header.arch == ASSISTANT else _TYPES | _OF_TARGET).items():
+    read = _READ.get(header.arch or "", {key: _TYPES[key] for key in _COMMON})
+    for key, wanted in read.items():
         value = header.get(key)
         found = header.types.get(f"{header.arch}.{key}")
         if value is None or found is None or found is wanted:
@@ -149,11 +187,21 @@ def _arrays(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Fi
 
 def _blocks(model: Model, header: Header, fixes: tuple[Fix, ...]) -> Iterator[Finding]:
     blocks, heads = integer(header, "block_count"), integer(header, "nextn_predict_layers")
-    if blocks is not None and blocks != heads:
+    if blocks is None:
+        return
+    if header.arch == ASSISTANT:
+        odd = heads != blocks
+        rule = "all have to be"
+    elif header.arch in _ONE_HEAD:
+        odd = (heads or 0) > 1 or heads == blocks
+        rule = f"a {header.arch} drafts with one alone"
+    else:
+        return
+    if odd:
         yield Finding(
             says=(
                 f"{name(model)} says that {heads or 0} of its {blocks} layers are MTP layers; "
-                "all have to be\nllama-server aborts when it loads the file."
+                f"{rule}\nllama-server aborts when it loads the file."
             ),
             about="nextn_predict_layers",
             evidence=(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mtpdoctor import Evidence, Finding, NotApplicable, Target, check, known
-from mtpdoctor_checks import tensors
+from mtpdoctor.visible import visible
+from mtpdoctor_checks import qwen35, tensors
 from mtpdoctor_checks.pair import UNREADABLE, name, replacement
 
 
@@ -15,6 +16,7 @@ from mtpdoctor_checks.pair import UNREADABLE, name, replacement
     after=[
         *UNREADABLE,
         "roles-swapped",
+        "no-mtp-head",
         "malformed-header",
         "attention-pattern-mismatch",
         "drafter-head-mismatch",
@@ -23,9 +25,13 @@ from mtpdoctor_checks.pair import UNREADABLE, name, replacement
 )
 def target_tensors_mismatch(target: Target) -> Iterator[Finding]:
     header = known(target.header)
-    if header.arch != "gemma4":
-        raise NotApplicable("not a gemma4")
-    odd = list(tensors.odd(header, tensors.gemma4(header), tensors.gemma4_extras(header)))
+    if header.arch == "gemma4":
+        odd = list(tensors.odd(header, tensors.gemma4(header), tensors.gemma4_extras(header)))
+    elif header.arch == qwen35.ARCH:
+        wanted = qwen35.needed(header, trunk=True)
+        odd = list(tensors.odd(header, wanted, qwen35.extras(header)))
+    else:
+        raise NotApplicable(f"the tensors of a {visible(header.arch or 'file')} are not known here")
     if odd:
         more = f", and {len(odd) - 1} more like it" if len(odd) > 1 else ""
         yield Finding(
