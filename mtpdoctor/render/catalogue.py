@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from textwrap import indent
 
 from mtpdoctor import registry
 from mtpdoctor.errors import DoctorError
 from mtpdoctor.render.style import Style
 from mtpdoctor.visible import visible, visible_lines
 
-_PATIENTS = re.compile(
-    r"^```toml facts\n.*?^```\n+```text result\n.*?^```\n+", re.MULTILINE | re.DOTALL
+_EXAMPLE = re.compile(
+    r"^```toml facts\n.*?^```\n+```text result\n(.*?)^```\n", re.MULTILINE | re.DOTALL
 )
-"""The executed examples of a page: for its tests, and not for who wants to know what it says."""
+"""An executed example: its facts are for the tests, what is said of them is for everyone."""
 
 
 def lines(style: Style) -> Iterator[str]:
@@ -41,6 +42,7 @@ def page_lines(id: str, style: Style) -> Iterator[str]:
     if page is None:
         check = loaded.checks[id]
         page = f"# `{id}`\n\n{check.title}\n\nThis check has no page."
-    for line in visible_lines(_PATIENTS.sub("", page), limit=1 << 20):
+    told = _EXAMPLE.sub(lambda found: indent(found[1], "    "), page)
+    for line in visible_lines(told, limit=1 << 20):
         heading = line.startswith("#")
         yield style.plain(style.bold(line) if heading else line)

@@ -75,6 +75,8 @@ def test_explain_prints_the_page() -> None:
     answer = doctor("explain", "drafter-width-mismatch")
 
     assert answer.out.startswith("# `drafter-width-mismatch`\n")
+    assert "    error: drafter.gguf" in answer.out
+    assert "toml facts" not in answer.out
 
 
 def test_a_program_that_is_not_there_is_found_and_named(tmp_path: Path) -> None:
