@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mtpdoctor import Drafter, Finding, Launch, Target, Undetermined, check, known
+from mtpdoctor import Drafter, Finding, Knowledge, Launch, Target, Undetermined, check, known
 from mtpdoctor.gguf import Header
 from mtpdoctor_checks.pair import (
     ASSISTANT,
@@ -26,10 +26,10 @@ _KEY = "embedding_length_out"
     after=[*NOT_A_PAIR, "malformed-header"],
 )
 def drafter_width_mismatch(
-    launch: Launch | None, target: Target, drafter: Drafter
+    launch: Launch | None, target: Target, drafter: Drafter, knowledge: Knowledge
 ) -> Iterator[Finding]:
     header = known(drafter.header)
-    if header.arch != ASSISTANT and has_head(header):
+    if header.arch != ASSISTANT and _takes_hidden_states(header, knowledge):
         no_other_kind(launch)
         yield from _head(target, known(target.header), drafter, header)
         return
@@ -55,6 +55,12 @@ def drafter_width_mismatch(
     else:
         return
     yield Finding(says=says, about=_KEY, evidence=evidence, fixes=its_drafter(target))
+
+
+def _takes_hidden_states(header: Header, knowledge: Knowledge) -> bool:
+    """Whether it is a head of a kind that is known to be as wide as its target."""
+    graph = knowledge.feature("mtp-graph", header.arch or "-")
+    return graph is not None and has_head(header)
 
 
 def _head(target: Target, ours: Header, drafter: Drafter, theirs: Header) -> Iterator[Finding]:
