@@ -9,15 +9,18 @@ from mtpdoctor import (
     Evidence,
     Finding,
     HubRepo,
+    Knowledge,
     Launch,
     Model,
     NotApplicable,
+    Server,
     Target,
     Undetermined,
     Unknown,
     check,
     known,
 )
+from mtpdoctor_checks import capability, sidecar
 from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, its_drafter, name
 from mtpdoctor_checks.speculation import asks_for_mtp, has_head, no_other_kind
 
@@ -29,8 +32,13 @@ _LAYERS = "nextn_predict_layers"
     "there is no MTP head to draft with",
     after=[*UNREADABLE, "roles-swapped", "target-arch-unknown", "drafter-arch-unknown"],
 )
-def no_mtp_head(
-    launch: Launch, target: Target, drafter: Drafter | None, hub: HubRepo | None
+def no_mtp_head(  # noqa: PLR0917  its facts
+    launch: Launch,
+    server: Server | None,
+    target: Target,
+    drafter: Drafter | None,
+    hub: HubRepo | None,
+    knowledge: Knowledge,
 ) -> Iterator[Finding]:
     no_other_kind(launch)
     if drafter is not None:
@@ -41,7 +49,7 @@ def no_mtp_head(
     if has_head(header):
         return
     if hub is not None:
-        _look_in_the_repository(launch, hub)
+        _look_in_the_repository(launch, hub, target, server, knowledge)
     yield Finding(
         says=(
             f"{name(target)} has no MTP head, and the command names no drafter\n"
@@ -75,11 +83,21 @@ def _seen(model: Model) -> Evidence:
     )
 
 
-def _look_in_the_repository(launch: Launch, hub: HubRepo) -> None:
+def _look_in_the_repository(
+    launch: Launch, hub: HubRepo, target: Target, server: Server | None, knowledge: Knowledge
+) -> None:
     """Give up: llama-server itself looks for a drafter in the repository, and may find one."""
-    if any("mtp-" in file for file in hub.files) and not asks_for_mtp(launch):
+    if sidecar.found(hub, target) and not asks_for_mtp(launch):
         raise NotApplicable(f"{hub.repo} has a drafter that the command does not ask for")
-    raise Undetermined(
-        f"the local cache has no drafter of {hub.repo}; llama-server looks for one in the "
-        "repository itself"
-    )
+    says = f"the local cache has no drafter of {hub.repo}"
+    passed_over = sidecar.unseen(hub, target)
+    if passed_over and _passes_over(server, knowledge):
+        says += f" that is found beside the model ({passed_over[0]} is not)"
+    raise Undetermined(f"{says}; llama-server looks for one in the repository itself")
+
+
+def _passes_over(server: Server | None, knowledge: Knowledge) -> bool:
+    """Whether this server may have the bug that hides a drafter in ``MTP/``."""
+    build = Unknown() if server is None else capability.build(server)
+    bug = knowledge.bug("sidecar-in-mtp-folder-unseen")
+    return isinstance(build, Unknown) or knowledge.suffers(build, bug) is not False

@@ -22,6 +22,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.launch import MTP, speculative_types, wants_mtp
+from mtpdoctor_checks import sidecar
 from mtpdoctor_checks.capability import LLAMA_CPP
 from mtpdoctor_checks.pair import UNREADABLE, name
 from mtpdoctor_checks.speculation import SPEC_TYPE, has_head, infers_mtp
@@ -77,7 +78,7 @@ def _head_at_hand(target: Target | None, drafter: Drafter | None, hub: HubRepo |
     if target is not None and not isinstance(target.header, Unknown) and has_head(target.header):
         return f"{name(target)} has an MTP head"
     if hub is not None:
-        if any("mtp-" in file for file in hub.files):
+        if sidecar.found(hub, target):
             return f"{hub.repo} has an MTP drafter beside the model"
         raise Undetermined(f"whether {hub.repo} has an MTP drafter is not in the local cache")
     raise NotApplicable("the command has no MTP head to draft with")
