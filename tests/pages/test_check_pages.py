@@ -66,6 +66,14 @@ def test_a_page_shows_what_is_found_and_what_passes(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", CHECKS)
+def test_a_page_shows_what_cannot_be_told_or_says_that_all_can(id: str) -> None:
+    section = text(id).partition("\n## Cannot tell\n\n")[2].partition("\n## ")[0]
+    outcomes = {first_word(example.result) for example in examples(section)}
+
+    assert "unknown" in outcomes or section.startswith("It always can")
+
+
+@pytest.mark.parametrize("id", CHECKS)
 def test_a_page_cites_only_what_the_knowledge_holds(id: str) -> None:
     sources = text(id).partition("## Sources")[2]
     cited = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", sources))
