@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from differential import cases
 from differential.case import Case
+from differential.known import why
 from differential.outcome import KINDS, Outcome, outcome
 from differential.servers import ROOT, Server, all_servers
 from differential.verdict import Doctor, Opinion
@@ -131,8 +132,12 @@ def disagreements(rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         seen = f"{row.outcome.kind} {row.outcome.accepted}/{row.outcome.drafted}"
         if row.wrong:
-            why = ", ".join(row.opinion.errors)
-            yield f"{row.wrong}: {row.case.name}: {seen}: {why} {row.opinion.says} {row.outcome.says}"
+            said = f"{', '.join(row.opinion.errors)} {row.opinion.says}".strip()
+            because = why(row.case.name)
+            yield (
+                f"{row.wrong}: {row.case.name}: {seen}: {said or row.outcome.says}"
+                f"{f' (known: {because})' if because else ''}"
+            )
 
 
 def undecided(rows: Iterable[Row]) -> Iterator[str]:

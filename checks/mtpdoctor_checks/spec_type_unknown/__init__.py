@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from mtpdoctor import (
     Advice,
+    DropFlag,
     Evidence,
     Finding,
     Fix,
@@ -20,6 +21,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.launch import MTP, speculative_types
+from mtpdoctor.visible import visible
 from mtpdoctor_checks.pair import program
 from mtpdoctor_checks.speculation import SPEC_TYPE
 
@@ -31,6 +33,7 @@ from mtpdoctor_checks.speculation import SPEC_TYPE
 )
 def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> Iterator[Finding]:
     asked = speculative_types(launch)
+    yield from _gaps(launch)
     if not asked:
         raise NotApplicable(f"the command has no {SPEC_TYPE}")
     other_word = server.takes_spec_type("mtp") is True
@@ -62,6 +65,24 @@ def spec_type_unknown(server: Server, launch: Launch, knowledge: Knowledge) -> I
                 *(cited(note.source) if note else ()),
             ),
             fixes=(_fix(asked, value, meant, listed),),
+        )
+
+
+def _gaps(launch: Launch) -> Iterator[Finding]:
+    """Find a list with a comma or a blank too many; a server takes what is between for a kind."""
+    for option in launch.uses(SPEC_TYPE):
+        parts = (option.value or "").split(",")
+        if option.value is None or all(part and part == part.strip() for part in parts):
+            continue
+        right = ",".join(part.strip() for part in parts if part.strip())
+        yield Finding(
+            says=(
+                f"{SPEC_TYPE} {visible(repr(option.value))} has a comma or a blank too many\n"
+                "llama-server looks for a kind of drafting of that name, and stops."
+            ),
+            about=SPEC_TYPE,
+            evidence=(Evidence(f"the command: {SPEC_TYPE} {visible(repr(option.value))}"),),
+            fixes=(SetFlag(SPEC_TYPE, right) if right else DropFlag(SPEC_TYPE),),
         )
 
 
