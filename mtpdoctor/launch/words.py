@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from types import MappingProxyType
 from mtpdoctor.errors import DoctorError
 from mtpdoctor.launch.privacy import masked
 from mtpdoctor.launch.quoting import shell
+from mtpdoctor.launch.shipped import shipped
 
 PROGRAM = "llama-server"
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -41,17 +43,20 @@ _MODEL = frozenset(
         "-hf",
         "-hfr",
         "--hf-repo",
-        "-h",
-        "--help",
-        "--usage",
-        "--version",
-        "--list-devices",
-        "-cl",
-        "--cache-list",
-        "--completion-bash",
     }
 )
-"""Flags after which a server does not start as a router: a model, or a question it answers."""
+"""Flags after which a server does not start as a router: they name a model."""
+_PRINTS = {
+    "-h": "its help",
+    "--help": "its help",
+    "--usage": "its help",
+    "--version": "its version",
+    "--list-devices": "its devices",
+    "-cl": "the models in its cache",
+    "--cache-list": "the models in its cache",
+    "--completion-bash": "a script for bash",
+}
+"""Questions that a llama-server answers and then ends, wherever in the command they stand."""
 _MODEL_ENV = ("MODEL", "MODEL_URL", "DOCKER_REPO", "HF_REPO")
 _PRESET = re.compile(r"--[a-z0-9.-]+-(?:default|spec)")
 
@@ -101,6 +106,7 @@ def split(words: Sequence[str], inherited: Mapping[str, str] | None = None) -> C
         environment=MappingProxyType(kept | given),
         inherited=MappingProxyType(kept),
     )
+    _refuse_question(command)
     _refuse_router(command)
     return command
 
@@ -144,6 +150,10 @@ def _start(words: tuple[str, ...]) -> int:
             f"{name} is not llama-server",
             "mtpdoctor examines llama.cpp's own server: llama-server -m FILE ...",
         )
+    if len(words) == 1 and (one := _quoted(words[0])):
+        raise DoctorError(
+            "the command is one word", f"leave out the quotes around it: mtpdoctor -- {one}"
+        )
     if name.startswith("llama-") and not _SERVER.fullmatch(name):
         raise DoctorError(f"{name} is not llama-server", f"give the {PROGRAM} command")
     return 1
@@ -154,6 +164,32 @@ def _inner(words: tuple[str, ...]) -> str:
         if _SERVER.fullmatch(base_name(word)) and " " not in word:
             return f"give that alone: mtpdoctor -- {shell(masked(words[at:]))}"
     return f"give the command that it starts: {PROGRAM} -m FILE ..."
+
+
+def _quoted(word: str) -> str:
+    """Return the command that was quoted as a whole into *word*, masked; empty if it is a path."""
+    try:
+        inside = shlex.split(word)
+    except ValueError:
+        return ""
+    flags = [part for part in inside[1:] if part.startswith("-")]
+    return shell(masked(inside)) if flags else ""
+
+
+def _refuse_question(command: Command) -> None:
+    """Refuse a command that starts no server; a word behind another flag may be its value."""
+    values = 0
+    for word in command.arguments:
+        if values:
+            values -= 1
+            continue
+        flag = word.replace("_", "-") if word.startswith("--") else word
+        if flag in _PRINTS:
+            raise DoctorError(
+                f"this command only prints {_PRINTS[flag]} ({word})", f"leave {word} out"
+            )
+        row = shipped().find(flag)
+        values = row.arity if row is not None and not row.optional else 0
 
 
 def _refuse_router(command: Command) -> None:

@@ -134,7 +134,6 @@ def test_a_command_without_a_model_is_the_start_of_a_router() -> None:
         ("llama-server", "--model=x"),
         ("llama-server", "--fim-qwen-7b-spec"),
         ("LLAMA_ARG_HF_REPO=a/b", "llama-server"),
-        ("llama-server", "--list-devices"),
     ],
 )
 def test_a_model_may_be_named_in_any_way(words: tuple[str, ...]) -> None:
@@ -148,3 +147,34 @@ def test_no_words_and_assignments_alone_are_refused() -> None:
 
 def test_a_nul_character_is_refused() -> None:
     assert "NUL" in refused("llama-server", "-m", "a\0b").says
+
+
+@pytest.mark.parametrize(
+    "flag", ["-h", "--help", "--usage", "--version", "--list_devices", "-cl", "--completion-bash"]
+)
+def test_a_command_that_only_prints_is_refused(flag: str) -> None:
+    error = refused("llama-server", "-m", "x", "--mlock", flag)
+
+    assert error.says.startswith("this command only prints ")
+    assert error.hint == f"leave {flag} out"
+
+
+def test_a_question_that_is_the_value_of_a_flag_is_none() -> None:
+    """Measured: the server takes the word behind -a for a name, whatever it looks like."""
+    assert split(("llama-server", "-m", "x", "-a", "--help")).arguments[-1] == "--help"
+
+
+def test_a_command_in_quotes_is_one_word() -> None:
+    error = refused("llama-server -m 'my model.gguf' --api-key secret")
+
+    assert error.says == "the command is one word"
+    assert error.hint.startswith("leave out the quotes around it: mtpdoctor -- llama-server -m 'my")
+    assert "secret" not in error.hint
+
+
+def test_a_quoted_command_behind_an_assignment_is_one_word_too() -> None:
+    assert refused("A=b", "llama-server -m x").says == "the command is one word"
+
+
+def test_blanks_in_the_path_of_a_program_are_no_quoted_command() -> None:
+    assert split(("/opt/my server/llama-server", "-m", "x")).program.startswith("/opt/my server")
