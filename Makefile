@@ -24,6 +24,9 @@ prove: $(READY)  ## the long suites; each writes a dated table under docs/proofs
 differential: $(READY)  ## every generated pair and command, judged and run on each llama-server
 	$(BIN)/python tests/differential/run.py --write
 
+patients: $(READY)  ## field reports and sound commands: who is judged rightly, as a table
+	$(BIN)/python tests/patients/ward.py
+
 bench: $(READY)  ## ratios measured side by side in one run, as a table
 	$(BIN)/python -m benchmarks
 

@@ -29,7 +29,7 @@ UNREADABLE = ("file-not-found", "not-a-gguf", "file-truncated")
 NOT_A_PAIR = (*UNREADABLE, "roles-swapped", "no-mtp-head", "drafter-arch-unknown")
 """Checks whose finding makes it pointless to compare the two files."""
 
-_PUBLISHED = {
+PUBLISHED = {
     1536: "gemma-4-E2B-it",
     2560: "gemma-4-E4B-it",
     2816: "gemma-4-26B-A4B-it",
@@ -89,7 +89,7 @@ def its_drafter(target: Model) -> tuple[Fix, ...]:
     """Return how to get a drafter that was made for *target*, as far as its width tells."""
     header = target.header
     width = 0 if isinstance(header, Unknown) else integer(header, "embedding_length")
-    found = _PUBLISHED.get(width or 0)
+    found = PUBLISHED.get(width or 0)
     if found is None or (not isinstance(header, Unknown) and header.arch != "gemma4"):
         return (Advice(f"give a drafter that was made for {name(target)}"),)
     return (Download(f"unsloth/{found}-GGUF", f"mtp-{found}.gguf"),)

@@ -52,7 +52,7 @@ def _command(launch: Launch, random: Random) -> tuple[list[str], dict[str, str]]
     for option, rest in _units(launch):
         once = option.flag is not None and used.count(option.flag) == 1
         words = _respelled(option, launch, random)
-        if once and not rest and _fits_environment(option) and random.random() < 0.25:  # noqa: PLR2004
+        if once and not rest and _fits_environment(option) and random.random() < 0.25:
             assert option.flag is not None
             environment[option.flag.env[0]] = words[1]
         else:
@@ -60,7 +60,10 @@ def _command(launch: Launch, random: Random) -> tuple[list[str], dict[str, str]]
     free = [words for movable, words in units if movable]
     random.shuffle(free)
     mixed = [free.pop() if movable else words for movable, words in units]
-    return [*launch.words[: launch.start], *(word for words in mixed for word in words)], environment
+    return [
+        *launch.words[: launch.start],
+        *(word for words in mixed for word in words),
+    ], environment
 
 
 def _units(launch: Launch) -> Iterator[tuple[Option, list[str]]]:

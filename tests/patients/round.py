@@ -33,7 +33,9 @@ def main() -> None:
     rows = list(judged())
     for patient, by, cause, wrong in rows:
         mark = "✗" if wrong else "✓"
-        print(f"{mark} {patient.name:<44} {by or '-':<6} {cause or patient.inconclusive or 'nothing found'}")
+        print(
+            f"{mark} {patient.name:<44} {by or '-':<6} {cause or patient.inconclusive or 'nothing found'}"
+        )
         for line in wrong:
             print(f"    {line}")
     text = _proof(rows)
@@ -47,22 +49,29 @@ def _proof(rows: list[tuple[Patient, str, str, list[str]]]) -> str:
     right = sum(not wrong for *_, wrong in reports)
     fine = sum(not wrong for *_, wrong in sound)
     python = platform.python_version()
-    lines = [
-        "# Patients",
+    how = (
         f"{datetime.now(tz=UTC):%Y-%m-%d}: `make patients`, Python {python}, knowledge of "
         f"{BOOK.revision} (to {BOOK.horizon}). Each patient is judged as reported and {TIMES} times "
-        "with other names, spellings, order of flags and quantization.",
+        "with other names, spellings, order of flags and quantization."
+    )
+    sums = (
         f"Reports judged right, cause and fix: {right} of {len(reports)} "
         f"({right / max(1, len(reports)):.0%}). Sound commands without a finding: {fine} of "
-        f"{len(sound)}.",
-        "| patient | what is told | rests on | verdict | right |\n|---|---|---|---|---|\n"
-        + "\n".join(_row(*row) for row in rows),
-    ]
-    return "\n\n".join(lines) + "\n"
+        f"{len(sound)}."
+    )
+    table = "| patient | what is told | rests on | verdict | right |\n|---|---|---|---|---|\n"
+    table += "\n".join(_row(*row) for row in rows)
+    return f"# Patients\n\n{how}\n\n{sums}\n\n{table}" + "\n"
 
 
 def _row(patient: Patient, by: str, cause: str, wrong: list[str]) -> str:
     said = cause or (f"cannot tell: {patient.inconclusive}" if patient.inconclusive else "nothing")
     right = "; ".join(wrong) or "yes"
-    cells = (f"[{patient.name}]({patient.source})", patient.title, by or "facts", f"`{said}`", right)
+    cells = (
+        f"[{patient.name}]({patient.source})",
+        patient.title,
+        by or "facts",
+        f"`{said}`",
+        right,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -10,7 +10,8 @@ right verdict is. The tables of facts are those of the checks' pages (``pages.ha
 
 ``find`` is the right cause, any one of them as the first error, else as the first warning. Behind a
 colon stands what the finding speaks of, or the line of the log that explains an end. Each of
-``fix`` is part of a fix of that finding: ``download: mtp-gemma-4``. ``never`` must not be found.
+``fix`` is part of a fix of that finding: ``download: mtp-gemma-4``. ``never`` must not be found,
+``told`` is the cause in the log's terms, where the facts know it better.
 ``inconclusive`` is part of the reason where nothing can be told, ``wrong`` why a patient is judged
 wrongly today.
 
@@ -57,6 +58,7 @@ ROOT = Path(__file__).parents[2]
 PATIENTS = ROOT / "fixtures" / "patients"
 CHECKS = {check.id: check for check in mtpdoctor_checks.CHECKS}
 BOOK = knowledge.load()
+_LISTS = ("find", "fix", "never", "told")
 _TARGET = ("-m", "--model", "-hf", "--hf-repo")
 _DRAFTER = ("-md", "--spec-draft-model", "-hfd")
 
@@ -73,6 +75,7 @@ class Patient:
     find: tuple[str, ...] = ()
     fix: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     inconclusive: str = ""
     wrong: str = ""
     steady: bool = True
@@ -106,7 +109,7 @@ def patients() -> tuple[Patient, ...]:
 def _read(path: Path) -> Patient:
     table = tomllib.loads(path.read_text("utf-8"))
     own = {name: table.pop(name) for name in list(table) if name in Patient.__slots__}
-    lists = {name: tuple(own.pop(name, ())) for name in ("find", "fix", "never")}
+    lists: dict[str, Any] = {name: tuple(own.pop(name, ())) for name in _LISTS}
     kind = "sound" if path.stem.startswith("sound-") else "report"
     return Patient(name=path.stem, kind=kind, **lists, **own, facts=table)
 
@@ -127,7 +130,11 @@ def admit(table: dict[str, Any]) -> Facts:
     launch = facts.get(Launch)
     for kind, flags in ((Target, _TARGET), (Drafter, _DRAFTER)):
         model = facts.get(kind)
-        if model is not None and launch is not None and model.named == f"{kind.__name__.lower()}.gguf":
+        if (
+            model is not None
+            and launch is not None
+            and model.named == f"{kind.__name__.lower()}.gguf"
+        ):
             facts = facts.with_(_named(model, launch, flags))
     return facts
 
@@ -152,9 +159,7 @@ def _identified(server: Server, told: dict[str, Any]) -> Server:
     kinds = server.spec_types
     listed = frozenset[str]() if isinstance(kinds, Unknown) else kinds
     known = build.tell(said, fork, listed, BOOK, lambda: None)
-    return replace(
-        server, program=fork or server.program, build=known.build, build_how=known.how
-    )
+    return replace(server, program=fork or server.program, build=known.build, build_how=known.how)
 
 
 def judge(patient: Patient, facts: Facts | None = None) -> Judgement:
@@ -171,11 +176,23 @@ def _run(patient: Patient) -> SmokeRun | None:
     if not patient.end:
         return None
     if patient.end.get("answered"):
-        return SmokeRun(mtp=Arm(ready_seconds=1.0), proved=True)
+        return _served(patient)
     crash = ended(patient)
     outcome = "crashed" if crash.signal or crash.exit_code is not None else "refused"
     arm = patient.end.get("arm", "mtp")
     return SmokeRun(attempts=(Attempt(argv=(), arm=arm, outcome=outcome, crash=crash),))  # type: ignore[arg-type]
+
+
+def _served(patient: Patient) -> SmokeRun:
+    """Return the run of a server that served, whatever its log complains of."""
+    said = ended(patient)
+    figures = {key: patient.end.get(key, 0) for key in ("predicted", "drafted", "accepted")}
+    arm = Arm(ready_seconds=1.0, complaint=said.cause, signature=said.signature, **figures)
+    attempts = (Attempt(argv=(), arm="mtp", outcome="answered"),)
+    if not arm.drafted:
+        return SmokeRun(mtp=arm, attempts=attempts)
+    acceptance = arm.accepted / arm.drafted
+    return SmokeRun(mtp=arm, acceptance=acceptance, attempts=attempts, proved=True)
 
 
 def ended(patient: Patient) -> Crash:
@@ -218,6 +235,8 @@ def _cause(result: Result, finding: Finding, run: SmokeRun | None) -> str:
     crash = run.crash if run is not None else None
     if result.check == "server-failed" and crash is not None:
         return f"{crash.check or result.check}:{crash.signature}"
+    if result.check == "draft-not-used" and run is not None and run.mtp is not None:
+        return f"{result.check}:{run.mtp.signature}"
     return f"{result.check}:{finding.about}"
 
 
@@ -237,7 +256,9 @@ def faults(patient: Patient, said: Judgement) -> list[str]:
             result.reason for result in said.results if result.outcome is Outcome.UNKNOWN
         )
         if patient.inconclusive not in reasons:
-            found.append(f"no reason speaks of {patient.inconclusive!r}: {reasons or 'none at all'}")
+            found.append(
+                f"no reason speaks of {patient.inconclusive!r}: {reasons or 'none at all'}"
+            )
         return found
     first = said.causes[0] if said.causes else ""
     if not any(wanted in {first, first.partition(":")[0]} for wanted in patient.find):

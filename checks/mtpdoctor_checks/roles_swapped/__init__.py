@@ -10,6 +10,8 @@ from mtpdoctor import (
     Evidence,
     Finding,
     Fix,
+    HubRepo,
+    Launch,
     Model,
     SetFlag,
     Target,
@@ -17,22 +19,61 @@ from mtpdoctor import (
     check,
     known,
 )
-from mtpdoctor_checks.pair import ASSISTANT, UNREADABLE, name
+from mtpdoctor.gguf import Header
+from mtpdoctor_checks.pair import ASSISTANT, PUBLISHED, UNREADABLE, integer, name
+from mtpdoctor_checks.speculation import has_head
 
 _DRAFTERS = frozenset({ASSISTANT, "gemma4_assistant", "gemma4_mtp", "eagle3", "dflash", "dspark"})
 """Architectures of files that are drafters and nothing else."""
+_PROJECTOR = "clip"
 
 
 @check("roles-swapped", "the drafter is given as the target", after=UNREADABLE)
-def roles_swapped(target: Target, drafter: Drafter | None) -> Iterator[Finding]:
-    if known(target.header).arch not in _DRAFTERS:
+def roles_swapped(
+    target: Target, drafter: Drafter | None, hub: HubRepo | None, launch: Launch | None
+) -> Iterator[Finding]:
+    header = known(target.header)
+    if header.arch == _PROJECTOR:
+        fix = Advice(f"give the model itself after -m, and {name(target)} after --mmproj")
+        yield _finding(target, "a multimodal projector", "the target", fix)
+        return
+    if header.arch not in _DRAFTERS and not _is_a_head_alone(header):
         return
     if drafter is not None and _is_target(drafter):
         yield _finding(target, "a drafter", "the target", _set(target, drafter))
         yield _finding(drafter, "a whole model", "the drafter", _set(drafter, target))
     else:
-        fix = Advice(f"give the model itself after -m, and {name(target)} after --spec-draft-model")
-        yield _finding(target, "a drafter", "the target", fix)
+        yield _finding(target, "a drafter", "the target", _right_one(target, hub, launch))
+
+
+def _is_a_head_alone(header: Header) -> bool:
+    """Whether the file holds an MTP head, and none of the layers that it belongs to."""
+    if not has_head(header):
+        return False
+    layers, own = integer(header, "block_count"), integer(header, "nextn_predict_layers")
+    if layers is None or own is None or layers <= own:
+        return False
+    trunk = tuple(f"blk.{layer}." for layer in range(layers - own))
+    return not any(tensor.startswith(trunk) for tensor in header.tensors)
+
+
+def _right_one(target: Target, hub: HubRepo | None, launch: Launch | None) -> Fix:
+    """Return how to name the model itself: its file in the repository, else its name."""
+    if hub is not None and launch is not None and target.origin.startswith("-hf"):
+        tag = (launch.value("--hf-repo") or "").partition(":")[2].lower()
+        models = [file for file in hub.files if _is_model(file) and f"{tag}." in file.lower()]
+        if tag and models:
+            return SetFlag("--hf-file", models[0])
+    header = target.header
+    width = 0 if isinstance(header, Unknown) else integer(header, "embedding_length_out")
+    made_for = PUBLISHED.get(width or 0)
+    itself = f"the model itself ({made_for})" if made_for is not None else "the model itself"
+    return Advice(f"give {itself} after -m, and {name(target)} after --spec-draft-model")
+
+
+def _is_model(file: str) -> bool:
+    lower = file.lower()
+    return lower.endswith(".gguf") and not any(word in lower for word in ("mtp", "mmproj"))
 
 
 def _is_target(drafter: Drafter) -> bool:

@@ -13,8 +13,9 @@ from mtpdoctor.knowledge import Knowledge
 from mtpdoctor.probes.server.banner import Banner, fork_of_path
 from mtpdoctor.probes.server.checkout import Checkout
 
-_FIRST, _LAST = 1000, 1_000_000
-"""Build numbers that are believed; shallow clones print 1, archives 0, forks anything."""
+_FIRST, _LAST = 4000, 1_000_000
+"""Build numbers that are believed; shallow clones print 1, archives 0, forks and partial clones
+anything, among it what llama.cpp counted years before it drafted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
