@@ -21,7 +21,7 @@ from mtpdoctor.launch.meaning import (
     wants_mtp,
     whole_number,
 )
-from mtpdoctor.launch.nearest import suggest
+from mtpdoctor.launch.nearest import mended, suggest
 from mtpdoctor.launch.privacy import mask_text, masked, masked_environment, redact
 from mtpdoctor.launch.quoting import Style, shell, shown
 from mtpdoctor.launch.reading import parse
@@ -45,6 +45,7 @@ __all__ = [
     "mask_text",
     "masked",
     "masked_environment",
+    "mended",
     "parse",
     "plain",
     "real_number",

@@ -9,6 +9,7 @@ from mtpdoctor.launch import (
     draft_cache_type,
     draft_n_max,
     flash_attention,
+    mended,
     parse,
     real_number,
     shipped,
@@ -142,3 +143,47 @@ def test_the_drafters_cache_has_types_of_its_own() -> None:
 )
 def test_the_flag_that_was_probably_meant_is_suggested(name: str, meant: str) -> None:
     assert suggest(name, table_of()) == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "value"),
+    [
+        ("-ngl99", "-ngl", "99"),
+        ("-t4", "-t", "4"),
+        ("--spec-draft-nmax 4", "--spec-draft-n-max", "4"),
+        ("--spec_draft_nmax 4", "--spec-draft-n-max", "4"),
+        ("--spec_typ draft-mtp", "--spec-type", "draft-mtp"),
+        ("--ngl 5", "-ngl", "5"),
+        ("-NGL 5", "-ngl", "5"),
+        ("--spec-drfat-n-max 4", "--spec-draft-n-max", "4"),
+        ("--parallell 2", "--parallel", "2"),
+        ("--nommap", "--no-mmap", None),
+    ],
+)
+def test_a_slip_of_the_pen_is_mended(words: str, flag: str, value: str | None) -> None:
+    option = of(*words.split()).options[-1]
+    meant = mended(option, table_of())
+
+    assert meant is not None
+    assert (meant.flag, meant.value, meant.replaces) == (flag, value, option.spelled)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--spec-draft 4",
+        "--mcp-headers x",
+        "--ctx-sise 4",
+        "--parallell",
+        "--parallell 2 3",
+        "--no-mmapp on",
+        "--cache-type-kv q8_0",
+        "--C 5",
+        "-ngl99 5",
+        "--mlock7",
+        "--spec-typ layer",
+        "--draft-maxx 4",
+    ],
+)
+def test_what_could_be_anything_is_not_mended(words: str) -> None:
+    assert mended(of(*words.split()).options[-1], table_of()) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mtpdoctor import (
     Advice,
@@ -17,8 +18,9 @@ from mtpdoctor import (
     check,
     cited,
 )
+from mtpdoctor.facts import Option
 from mtpdoctor.knowledge import FlagNote
-from mtpdoctor.launch import Refusal, refusals, suggest
+from mtpdoctor.launch import Refusal, mended, refusals, suggest
 
 
 @check(
@@ -28,57 +30,79 @@ from mtpdoctor.launch import Refusal, refusals, suggest
 )
 def unknown_flag(launch: Launch, knowledge: Knowledge) -> Iterator[Finding]:
     for refusal in refusals(launch):
-        if refusal.kind == "unknown":
-            yield _unknown(launch, refusal, knowledge.flag_note(refusal.word))
-        elif refusal.kind == "joined":
-            yield _joined(refusal)
-        elif refusal.kind == "stray":
+        option = refusal.option
+        if refusal.kind == "stray":
             yield _stray(launch, refusal)
+        elif option is None:
+            continue
+        elif refusal.kind == "unknown" or (refusal.kind == "joined" and _unlisted(launch, option)):
+            yield _unknown(launch, option, knowledge.flag_note(option.spelled))
+        elif refusal.kind == "joined":
+            yield _joined(launch, option)
     if not launch.table.asked:
         raise Undetermined("which flags this llama-server takes: its --help could not be read")
 
 
-def _unknown(launch: Launch, refusal: Refusal, note: FlagNote | None) -> Finding:
-    successor = note.successor if note and note.successor else suggest(refusal.word, launch.table)
-    says = f"llama-server knows no flag {refusal.word}, and stops when it sees it"
+def _unlisted(launch: Launch, option: Option) -> bool:
+    return launch.table.asked and option.flag is None
+
+
+def _unknown(launch: Launch, option: Option, note: FlagNote | None) -> Finding:
+    word = option.spelled
+    meant = _meant(launch, option, note)
+    alike = meant.flag if meant else "" if note else suggest(word, launch.table)
+    says = f"llama-server knows no flag {word}, and stops when it sees it"
     if note is not None:
         says += f"\nIt is {_whose(note)}: {note.says}."
-    elif successor:
-        says += f"\nDid you mean {successor}?"
+    elif alike:
+        glued = meant is not None and meant.value != option.value
+        says += f"\nDid you mean {alike}{f' {meant.value}' if meant and glued else ''}?"
+    fixes: tuple[Fix, ...] = (meant,) if meant else (DropFlag(word),)
+    if alike and not meant:
+        fixes += (Advice(f"give {alike} in place of {word}, if that is what you meant"),)
     return Finding(
         says=says,
-        about=refusal.word,
+        about=word,
         evidence=(
-            Evidence(f"{launch.table.source}: {refusal.word} is not listed"),
+            Evidence(f"{launch.table.source}: {word} is not listed"),
             *(cited(note.source) if note else ()),
         ),
-        fixes=(_fix(launch, refusal, successor),),
+        fixes=fixes,
     )
+
+
+def _meant(launch: Launch, option: Option, note: FlagNote | None) -> SetFlag | None:
+    """Return the flag that certainly was meant; a look-alike alone is none."""
+    if note is None:
+        return mended(option, launch.table)
+    row = launch.table.find(note.successor) if note.successor else None
+    if row is None or row.removed or row.arity != len(option.values):
+        return None
+    return SetFlag(note.successor, option.value, replaces=option.spelled)
 
 
 def _whose(note: FlagNote) -> str:
     return "one of earlier builds" if note.owner == "llama.cpp" else f"one of {note.owner}"
 
 
-def _fix(launch: Launch, refusal: Refusal, successor: str) -> Fix:
-    option = refusal.option
-    if successor and option is not None and launch.table.accepts(successor):
-        return SetFlag(successor, option.value, replaces=option.spelled)
-    return DropFlag(refusal.word)
-
-
-def _joined(refusal: Refusal) -> Finding:
-    option = refusal.option
-    value = option.value if option is not None else None
+def _joined(launch: Launch, option: Option) -> Finding:
+    word, value = option.spelled, option.value or ""
     return Finding(
         says=(
-            f"llama-server does not take a value after '=', as in {refusal.word}=…\n"
-            f"Write it as a word of its own: {refusal.word} {value or ''}"
+            f"llama-server does not take a value after '=', as in {word}=…\n"
+            f"Write it as a word of its own: {word} {value}"
         ).rstrip(),
-        about=refusal.word,
-        evidence=(Evidence(f"the command: {refusal.word}=…"),),
-        fixes=(SetFlag(refusal.word, value),),
+        about=word,
+        evidence=(Evidence(f"the command: {word}=…"),),
+        fixes=(_parted(launch, option),),
     )
+
+
+def _parted(launch: Launch, option: Option) -> Fix:
+    flag = option.flag
+    if flag is None or flag.arity == 0 or mended(replace(option, joined=False), launch.table):
+        return SetFlag(option.spelled, option.value)
+    return Advice(f"give {option.spelled} a value that it takes, as a word of its own")
 
 
 def _stray(launch: Launch, refusal: Refusal) -> Finding:
