@@ -38,6 +38,15 @@ PUBLISHED = {
 }
 """Gemma 4's targets by ``embedding_length``."""
 
+_LAYERS = {
+    "gemma-4-E2B-it": 35,
+    "gemma-4-E4B-it": 42,
+    "gemma-4-26B-A4B-it": 30,
+    "gemma-4-12B-it": 48,
+    "gemma-4-31B-it": 60,
+}
+_QAT = re.compile(r"(?<![a-z])qat(?![a-z])", re.IGNORECASE)
+
 
 def files(target: Target | None, drafter: Drafter | None) -> tuple[Model, ...]:
     """Return the models that the command names; the question does not arise without any."""
@@ -86,13 +95,35 @@ def integer(header: Header, key: str) -> int | None:
 
 
 def its_drafter(target: Model) -> tuple[Fix, ...]:
-    """Return how to get a drafter that was made for *target*, as far as its width tells."""
+    """Return how to get a drafter that was made for *target*, as its family, width and layers tell.
+
+    Q8_0 comes first: its rounding costs no draft, and the drafter is small beside its target. The
+    file at the root is of less precision; it is the one that ``-hf`` finds.
+    """
     header = target.header
-    width = 0 if isinstance(header, Unknown) else integer(header, "embedding_length")
-    found = PUBLISHED.get(width or 0)
-    if found is None or (not isinstance(header, Unknown) and header.arch != "gemma4"):
+    if isinstance(header, Unknown):
         return (Advice(f"give a drafter that was made for {name(target)}"),)
-    return (Download(f"unsloth/{found}-GGUF", f"mtp-{found}.gguf"),)
+    width, layers = integer(header, "embedding_length"), integer(header, "block_count")
+    found = PUBLISHED.get(width or 0)
+    if header.arch != "gemma4" or found is None or _LAYERS[found] != layers:
+        what = f"{shown(header.arch)}, {width} wide" if width else f"{shown(header.arch)}"
+        return (
+            Advice(
+                f"give a drafter that was made for {name(target)} (an MTP head for {what}), "
+                "or take a file that holds the head"
+            ),
+        )
+    repo = f"unsloth/{found}-{'qat-' if _is_qat(target, header) else ''}GGUF"
+    return (
+        Download(repo, f"MTP/mtp-{found}-Q8_0.gguf"),
+        Download(repo, f"mtp-{found}.gguf"),
+    )
+
+
+def _is_qat(target: Model, header: Header) -> bool:
+    """Whether the target was trained to be quantized; drafters of its own guess it better."""
+    names = (target.named, str(header.metadata.get("general.name", "")))
+    return any(_QAT.search(each) for each in names)
 
 
 def replacement(model: Model, target: Model | None) -> tuple[Fix, ...]:

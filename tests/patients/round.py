@@ -48,6 +48,7 @@ def _proof(rows: list[tuple[Patient, str, str, list[str]]]) -> str:
     sound = [row for row in rows if row[0].kind == "sound"]
     right = sum(not wrong for *_, wrong in reports)
     fine = sum(not wrong for *_, wrong in sound)
+    untold = sum(bool(patient.untold) and not wrong for patient, *_, wrong in reports)
     python = platform.python_version()
     how = (
         f"{datetime.now(tz=UTC):%Y-%m-%d}: `make patients`, Python {python}, knowledge of "
@@ -56,8 +57,8 @@ def _proof(rows: list[tuple[Patient, str, str, list[str]]]) -> str:
     )
     sums = (
         f"Reports judged right, cause and fix: {right} of {len(reports)} "
-        f"({right / max(1, len(reports)):.0%}). Sound commands without a finding: {fine} of "
-        f"{len(sound)}."
+        f"({right / max(1, len(reports)):.0%}); of these {untold} are told only that the cause cannot "
+        f"be named, and why. Sound commands without a finding: {fine} of {len(sound)}."
     )
     table = "| patient | what is told | rests on | verdict | right |\n|---|---|---|---|---|\n"
     table += "\n".join(_row(*row) for row in rows)
@@ -66,7 +67,7 @@ def _proof(rows: list[tuple[Patient, str, str, list[str]]]) -> str:
 
 def _row(patient: Patient, by: str, cause: str, wrong: list[str]) -> str:
     said = cause or (f"cannot tell: {patient.inconclusive}" if patient.inconclusive else "nothing")
-    right = "; ".join(wrong) or "yes"
+    right = "; ".join(wrong) or (f"cannot be named: {patient.untold}" if patient.untold else "yes")
     cells = (
         f"[{patient.name}]({patient.source})",
         patient.title,

@@ -52,8 +52,10 @@ def test_the_log_alone_tells_the_same(patient: Patient) -> None:
 
 def test_nineteen_of_twenty_reports_are_judged_rightly() -> None:
     right = [patient for patient in REPORTS if not patient.wrong]
+    untold = [patient for patient in REPORTS if patient.untold]
 
     assert len(REPORTS) >= 89
+    assert len(untold) <= 0.1 * len(REPORTS)
     assert len(right) >= 0.95 * len(REPORTS)
 
 

@@ -12,8 +12,8 @@ right verdict is. The tables of facts are those of the checks' pages (``pages.ha
 colon stands what the finding speaks of, or the line of the log that explains an end. Each of
 ``fix`` is part of a fix of that finding: ``download: mtp-gemma-4``. ``never`` must not be found,
 ``told`` is the cause in the log's terms, where the facts know it better.
-``inconclusive`` is part of the reason where nothing can be told, ``wrong`` why a patient is judged
-wrongly today.
+``inconclusive`` is part of the reason where nothing can be told, ``untold`` why the cause itself
+cannot be named by anyone who has only this, ``wrong`` why a patient is judged wrongly today.
 
 ``python tests/patients/ward.py`` judges everybody and writes ``docs/proofs/patients.md``.
 """
@@ -78,6 +78,7 @@ class Patient:
     told: tuple[str, ...] = ()
     inconclusive: str = ""
     wrong: str = ""
+    untold: str = ""
     steady: bool = True
     """Whether sizes and quantization must not matter; they do where memory is short."""
     facts: dict[str, Any] = field(default_factory=dict)

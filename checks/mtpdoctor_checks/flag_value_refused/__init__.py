@@ -59,7 +59,7 @@ def _finding(launch: Launch, refusal: Refusal, option: Option) -> Finding:
         says=says,
         about=refusal.word,
         evidence=(Evidence(f"{launch.table.source}: {refusal.word} takes {_wanted(option)}"),),
-        fixes=(_fix(refusal, option, takes),),
+        fixes=(_fix(launch, refusal, option, takes),),
     )
 
 
@@ -69,7 +69,12 @@ def _wanted(option: Option) -> str:
     return ", ".join(sorted(option.flag.values)) or option.flag.placeholder or "a value"
 
 
-def _fix(refusal: Refusal, option: Option, takes: list[str]) -> Fix:
+def _fix(launch: Launch, refusal: Refusal, option: Option, takes: list[str]) -> Fix:
+    following = launch.words[option.at + 1 : option.at + 2] if option.at >= 0 else ()
+    if takes and following and launch.table.find(following[0]) is not None:
+        wanted = "on" if "on" in takes else takes[0]
+        written = f"{refusal.word} {wanted} {following[0]}"
+        return Advice(f"it takes {following[0]} for its value: write {written}")
     near = get_close_matches((option.value or "").lower(), takes, n=1)
     if near and not option.env:
         return SetFlag(option.spelled, near[0])
