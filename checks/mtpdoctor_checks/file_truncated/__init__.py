@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from mtpdoctor import Advice, Drafter, Evidence, Finding, Target, check, known
 from mtpdoctor.gguf import Cause
+from mtpdoctor.visible import visible
 from mtpdoctor_checks.pair import files
 
 
@@ -17,10 +18,10 @@ def file_truncated(target: Target | None, drafter: Drafter | None) -> Iterator[F
         if trouble is not None and trouble.cause in {Cause.TRUNCATED, Cause.OUT_OF_FILE}:
             yield Finding(
                 says=(
-                    f"{model.named} ({model.origin}) is not complete: "
+                    f"{visible(model.named)} ({model.origin}) is not complete: "
                     "the file ends before its tensors do\nllama-server refuses to load it."
                 ),
-                about=model.named,
+                about=visible(model.named),
                 evidence=(Evidence(trouble.says),),
                 fixes=(Advice(trouble.hint or "complete the download"),),
             )

@@ -17,6 +17,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.gguf import Cause
+from mtpdoctor.visible import visible
 from mtpdoctor_checks.pair import files
 
 _CAUSES = {
@@ -47,8 +48,8 @@ def not_a_gguf(target: Target | None, drafter: Drafter | None) -> Iterator[Findi
             words = _CAUSES.get(Cause(model.trouble.cause))
             if words is not None:
                 yield Finding(
-                    says=f"{model.named} ({model.origin}) {words}",
-                    about=model.named,
+                    says=f"{visible(model.named)} ({model.origin}) {words}",
+                    about=visible(model.named),
                     evidence=(Evidence(model.trouble.says),),
                     fixes=(Advice(model.trouble.hint or "download the file again"),),
                 )
@@ -62,10 +63,11 @@ def not_a_gguf(target: Target | None, drafter: Drafter | None) -> Iterator[Findi
 def _other_byte_order(model: Model, order: str) -> Finding:
     return Finding(
         says=(
-            f"{model.named} ({model.origin}) has {order}-endian numbers, this machine does not\n"
+            f"{visible(model.named)} ({model.origin}) has {order}-endian numbers, "
+            "this machine does not\n"
             "llama.cpp loads only files in the machine's own byte order."
         ),
-        about=model.named,
+        about=visible(model.named),
         evidence=(Evidence(f"byte order of the file: {order}, of this machine: {sys.byteorder}"),),
         fixes=(Advice(f"download the {sys.byteorder}-endian file"),),
     )
