@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from headers import GEMMA4, real
@@ -13,7 +14,7 @@ from mtpdoctor.gguf import Header
 from mtpdoctor_checks.pair import its_drafter
 
 
-def target(name: str, named: str = "renamed.gguf", **changes: object) -> Target:
+def target(name: str, named: str = "renamed.gguf", **changes: Any) -> Target:
     header = real(name)
     metadata = {**header.metadata, **changes}
     return Target(named=named, header=Header.of(metadata, dict(header.tensors)))
@@ -41,7 +42,7 @@ def test_a_name_alone_brings_no_drafter() -> None:
 
 @pytest.mark.parametrize("changes", [{"gemma4.block_count": 40}, {"gemma4.embedding_length": 4096}])
 def test_a_size_that_was_never_published_gets_no_file_of_another(
-    changes: dict[str, object],
+    changes: dict[str, Any],
 ) -> None:
     (fix,) = its_drafter(target("gemma-4-12B-it", **changes))
 
