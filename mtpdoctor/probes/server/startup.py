@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import platform
 import re
 import signal
@@ -38,6 +39,7 @@ _WINDOWS = {
     0xC000001D: ("signal", "it died of an illegal instruction", "SIGILL"),
     0xC0000005: ("signal", "it died of an access violation", "SIGSEGV"),
 }
+_MACHO = {bytes.fromhex(magic) for magic in ("cffaedfe", "cefaedfe", "feedfacf", "cafebabe")}
 _SAME_MACHINE = {"amd64": "x86_64", "x64": "x86_64", "arm64": "aarch64", "i386": "i686"}
 
 
@@ -49,7 +51,7 @@ def failure(answer: Answer, path: str) -> StartFailure | None:
         return None
     text = answer.text
     if answer.stopped == "flood":
-        return StartFailure(kind="exit", says="it writes without end instead of its version")
+        return StartFailure(kind="flood", says="it writes without end instead of its version")
     if answer.stopped:
         says = f"it did not print its version within {answer.seconds:.0f} s"
         return StartFailure(kind="timeout", says=says)
@@ -100,19 +102,22 @@ def _refused(error: OSError, path: str) -> StartFailure:
                 kind="wrong-architecture",
                 says=f"it is built for {built_for}, and this machine is {here or 'another'}",
             )
-        return StartFailure(kind="not-executable", says=_what_instead(path))
+        return _what_instead(path)
     if error.errno == getattr(errno, "EBADARCH", -1):
         return StartFailure(
             kind="wrong-architecture", says=f"it is built for another processor than {here}"
         )
     if error.errno == errno.ENOENT:
         return _no_interpreter(path)
-    if error.errno in {errno.EACCES, errno.EPERM}:
+    if error.errno in {errno.EACCES, errno.EPERM} and not _may_execute(path):
         also = f"; and it is built for {built_for}, this machine is {here}" if foreign else ""
         return StartFailure(
             kind="not-executable", says=f"no permission to execute it (chmod +x){also}"
         )
-    return StartFailure(kind="not-executable", says=visible(error.strerror or str(error), _SAYS))
+    instead = _what_instead(path)
+    if instead.kind == "bad-interpreter":
+        return instead
+    return StartFailure(kind="exit", says=visible(error.strerror or str(error), _SAYS))
 
 
 def _no_interpreter(path: str) -> StartFailure:
@@ -121,12 +126,12 @@ def _no_interpreter(path: str) -> StartFailure:
         with Path(path).open("rb") as file:
             first = file.readline(512)
     except OSError as error:
-        return StartFailure(kind="not-executable", says=visible(str(error), _SAYS))
+        return StartFailure(kind="no-program", says=visible(str(error), _SAYS))
     if first.startswith(b"#!"):
         words = first[2:].decode("utf-8", "replace").split()
         name = visible(words[0] if words else "nothing", 200)
         return StartFailure(
-            kind="not-executable", says=f"it is a script for {name}, which is not there"
+            kind="bad-interpreter", says=f"it is a script for {name}, which is not there"
         )
     loader = visible(elf.interpreter(path), 200)
     if loader:
@@ -135,24 +140,41 @@ def _no_interpreter(path: str) -> StartFailure:
             says=f"its loader {loader} is not on this system: it was built for another one",
             library=loader,
         )
-    return StartFailure(kind="not-executable", says="the system finds no such program")
+    return StartFailure(kind="no-program", says="the system finds no such program")
 
 
-def _what_instead(path: str) -> str:
+def _may_execute(path: str) -> bool:
+    """Whether the file has the permission; then a refusal comes from somewhere else."""
+    try:
+        return bool(os.access(path, os.X_OK))
+    except (OSError, ValueError):
+        return False
+
+
+def _what_instead(path: str) -> StartFailure:
+    """Tell what the file at *path* is, which the system took for no program."""
     try:
         with Path(path).open("rb") as file:
-            head = file.read(4)
+            head = file.read(512)
     except OSError as error:
-        return visible(str(error), _SAYS)
-    if not head:
-        return "the file is empty"
-    if head.startswith(elf.MAGIC):
-        return "the system cannot run this ELF file: it is damaged or cut short"
+        return StartFailure(kind="no-program", says=visible(str(error), _SAYS))
     if head[:2] == b"MZ":
-        return "it is a program for Windows"
-    if head in {b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"}:
-        return "it is a program for macOS"
-    return "it is neither a program for this system nor a script that begins with #!"
+        return StartFailure(kind="wrong-architecture", says="it is a program for Windows")
+    if head[:4] in _MACHO:
+        return StartFailure(kind="wrong-architecture", says="it is a program for macOS")
+    if head.startswith(b"#!"):
+        words = head[2:].split(b"\n")[0].decode("utf-8", "replace").split()
+        says = "its first line, #!, names no program"
+        if words:
+            says = f"its first line names {visible(words[0], 200)}, which cannot run it"
+        return StartFailure(kind="bad-interpreter", says=says)
+    if not head:
+        says = "the file is empty"
+    elif head.startswith(elf.MAGIC):
+        says = "the system cannot run this ELF file: it is damaged or cut short"
+    else:
+        says = "it is neither a program for this system nor a script that begins with #!"
+    return StartFailure(kind="no-program", says=says)
 
 
 def _here() -> str:

@@ -75,20 +75,46 @@ def test_a_script_whose_interpreter_is_missing_names_it(tmp_path: Path, book: Kn
 
     failure = _failure(probe(str(path), environment=_ENVIRONMENT, knowledge=book))
 
-    assert failure.kind == "not-executable"
+    assert failure.kind == "bad-interpreter"
     assert "/no/such/python" in failure.says
 
 
 @posix
-def test_a_text_file_is_no_program(tmp_path: Path, book: Knowledge) -> None:
+@pytest.mark.parametrize(
+    ("content", "kind", "says"),
+    [
+        (b"<html>Not found</html>\n", "no-program", "neither a program"),
+        (b"", "no-program", "empty"),
+        (b"\x7fELF\x02\x01", "no-program", "damaged or cut short"),
+        (b"\xcf\xfa\xed\xfe" + bytes(28), "wrong-architecture", "macOS"),
+        (b"MZ" + bytes(62), "wrong-architecture", "Windows"),
+        (b"#!\nexec llama-server\n", "bad-interpreter", "names no program"),
+    ],
+)
+def test_a_file_that_is_no_program_is_told_for_what_it_is(
+    content: bytes, kind: str, says: str, tmp_path: Path, book: Knowledge
+) -> None:
     path = tmp_path / "llama-server"
-    path.write_text("<html>Not found</html>\n")
+    path.write_bytes(content)
     path.chmod(0o755)
 
     failure = _failure(probe(str(path), environment=_ENVIRONMENT, knowledge=book))
 
-    assert failure.kind == "not-executable"
-    assert "neither a program" in failure.says
+    assert failure.kind == kind
+    assert says in failure.says
+
+
+@posix
+def test_a_script_for_a_folder_is_not_told_to_be_made_executable(
+    tmp_path: Path, book: Knowledge
+) -> None:
+    path = tmp_path / "llama-server"
+    path.write_text("#!/usr\n")
+    path.chmod(0o755)
+
+    failure = _failure(probe(str(path), environment=_ENVIRONMENT, knowledge=book))
+
+    assert failure.kind == "bad-interpreter"
 
 
 def _badly(stand_in: str, does: str, book: Knowledge, deadline: float = 10.0) -> StartFailure:
@@ -123,7 +149,7 @@ def test_a_server_that_never_answers_is_stopped(does: str, stand_in: str, book: 
 def test_a_server_that_floods_is_stopped(stand_in: str, book: Knowledge) -> None:
     failure = _badly(stand_in, "floods", book)
 
-    assert failure.kind == "exit"
+    assert failure.kind == "flood"
     assert "without end" in failure.says
     assert not _left(stand_in)
 
