@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint prove differential bench clean
+.PHONY: demo test lint prove patients differential bench clean
 
 demo: $(READY)  ## the whole examination on the built-in pair: a TUI on a terminal, else text
 	@$(BIN)/mtpdoctor --demo
@@ -19,6 +19,7 @@ lint: $(READY)
 
 prove: $(READY)  ## the long suites; each writes a dated table under docs/proofs/
 	$(BIN)/python tests/prove/mutated_headers.py
+	$(BIN)/python tests/prove/flag_table.py
 	$(BIN)/python tests/prove/steady_demo.py
 
 differential: $(READY)  ## every generated pair and command, judged and run on each llama-server
