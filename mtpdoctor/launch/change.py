@@ -151,6 +151,9 @@ def _wanted(table: FlagTable, fix: SetFlag, replaced: tuple[Option, ...]) -> _Wa
 
 
 def _uses(launch: Launch, name: str) -> tuple[Option, ...]:
+    by_variable = tuple(option for option in launch.options if option.env == name)
+    if by_variable:
+        return by_variable
     bare = _bare(name)
     found = launch.uses(bare)
     if found or launch.table.find(bare) is not None:

@@ -46,7 +46,7 @@ _MODEL = frozenset(
     }
 )
 """Flags after which a server does not start as a router: they name a model."""
-_PRINTS = {
+PRINTS = {
     "-h": "its help",
     "--help": "its help",
     "--usage": "its help",
@@ -184,9 +184,9 @@ def _refuse_question(command: Command) -> None:
             values -= 1
             continue
         flag = word.replace("_", "-") if word.startswith("--") else word
-        if flag in _PRINTS:
+        if flag in PRINTS:
             raise DoctorError(
-                f"this command only prints {_PRINTS[flag]} ({word})", f"leave {word} out"
+                f"this command only prints {PRINTS[flag]} ({word})", f"leave {word} out"
             )
         row = shipped().find(flag)
         values = row.arity if row is not None and not row.optional else 0

@@ -6,10 +6,11 @@ from launch.captured import launch_of, table_of
 
 from mtpdoctor.facts import Launch
 from mtpdoctor.launch import parse, split
+from mtpdoctor.launch.words import PRINTS
 
 WORDS = st.lists(
     st.one_of(
-        st.sampled_from(sorted(table_of().names)),
+        st.sampled_from(sorted(set(table_of().names) - PRINTS.keys())),
         st.sampled_from(
             ["on", "auto", "4", "-1", "draft-mtp", "x.gguf", "--", "-", "", "--no_mmap"]
         ),

@@ -59,18 +59,18 @@ def _empty(model: Model) -> Finding | None:
 
 
 def _no_repository(model: Model) -> Finding | None:
-    repo = model.named.partition(":")[0]
-    if not _is_repository(model.origin) or repo.count("/") == 1:
+    repo, path = model.named.partition(":")[0], model.path
+    if not isinstance(path, Unknown) or not _is_repository(model.origin) or repo.count("/") == 1:
         return None
     return Finding(
         says=(
             f"{visible(model.named, 80)!r} ({model.origin}) is no repository\n"
-            f"llama-server takes user/model or user/model:QUANT, and stops here."
+            "llama-server takes user/model or user/model:QUANT, and stops here."
         ),
         about=model.origin,
         evidence=(
             Evidence("measured: invalid HF repo format, expected <user>/<model>[:quant]"),
-            *((Evidence(model.path.reason),) if isinstance(model.path, Unknown) else ()),
+            Evidence(path.reason),
         ),
         fixes=(Advice(f"give {model.origin} a repository of the form user/model"),),
     )

@@ -20,9 +20,12 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.facts import Arm
+from mtpdoctor.launch import draft_n_max
 from mtpdoctor_checks.speculation import quantized
 
 BREAK_EVEN = 1.0
+HIGH = 0.85
+"""Acceptance from which on shorter drafts save next to nothing."""
 PROMPTS = 0.6
 """Share of the prompt speed below which long prompts are felt; a busy machine leaves more."""
 
@@ -44,10 +47,11 @@ def no_speed_up(run: SmokeRun, launch: Launch | None, server: Server | None) -> 
         return
     wanted = f"; {floor:.2f} is wanted" if stated is not None else ""
     slower = "slower than without" if speedup < BREAK_EVEN else "faster, but not enough"
+    why, advice = _cost(run, launch)
     yield Finding(
         says=(
             f"with drafting it runs at {speedup:.2f} times the speed of without{wanted}\n"
-            f"Drafting is {slower}: a smaller --spec-draft-n-max wastes less on refused drafts."
+            f"Drafting is {slower}: {why}."
         ),
         severity=Severity.WARNING if stated is None else Severity.ERROR,
         about="speed-up",
@@ -59,8 +63,28 @@ def no_speed_up(run: SmokeRun, launch: Launch | None, server: Server | None) -> 
         or (Evidence(f"speed-up {speedup:.2f}"),),
         fixes=(
             *_cache(launch, server),
-            Advice("try --spec-draft-n-max 1 or 2, or run without drafting"),
+            Advice(advice),
         ),
+    )
+
+
+def _cost(run: SmokeRun, launch: Launch | None) -> tuple[str, str]:
+    """Return why drafting does not pay, and what may help."""
+    depth = draft_n_max(launch) if launch is not None else None
+    if not isinstance(run.acceptance, Unknown) and run.acceptance >= HIGH:
+        return (
+            "the drafts are good, but making them costs too much beside this target",
+            "take a smaller or a quantized drafter, put it on the GPU, or run without drafting",
+        )
+    if depth is not None and depth <= 1:
+        return (
+            "too few of its drafts are accepted, and they are as short as can be",
+            "take a drafter that was made for this very target, or run without drafting",
+        )
+    shorter = "1" if depth == 2 else "1 or 2"
+    return (
+        "a smaller --spec-draft-n-max wastes less on refused drafts",
+        f"try --spec-draft-n-max {shorter}, or run without drafting",
     )
 
 

@@ -20,6 +20,7 @@ from mtpdoctor import (
     cited,
 )
 from mtpdoctor.facts import Option
+from mtpdoctor.knowledge import FlagNote, Source
 from mtpdoctor.launch import refusals, suggest
 from mtpdoctor_checks import capability
 
@@ -36,7 +37,7 @@ def removed_flag(launch: Launch, server: Server | None, knowledge: Knowledge) ->
         for refusal in refusals(launch):
             if refusal.kind == "removed" and refusal.option is not None:
                 note = refusal.option.flag.removed if refusal.option.flag else ""
-                seen = Evidence(f"{launch.table.source}: {refusal.option.spelled}: {note}")
+                seen = Evidence(f"{launch.table.source}: {refusal.word}: {note}")
                 yield _finding(launch, refusal.option, knowledge, seen)
         return
     yield from _by_build(launch, server, knowledge)
@@ -61,18 +62,26 @@ def _finding(launch: Launch, option: Option, knowledge: Knowledge, seen: Evidenc
     successor = suggest(option.spelled, launch.table) if launch.table.asked else ""
     if note is not None and note.successor:
         successor = note.successor
-    says = f"{option.env or option.spelled} is gone from llama-server, which stops when it sees it"
+    word = option.env or option.spelled
+    says = f"{word} is gone from llama-server, which stops when it sees it"
     if successor:
         says += f"\nIt is {successor} now."
     return Finding(
         says=says,
-        about=option.env or option.spelled,
-        evidence=(seen, *(cited(note.source) if note else ())),
+        about=word,
+        evidence=(seen, *(cited(_of(note, option.spelled)) if note else ())),
         fixes=(_fix(option, successor),),
     )
 
 
+def _of(note: FlagNote, spelled: str) -> tuple[Source, ...]:
+    """Return the sources that do not quote another spelling of the flag."""
+    others = [f'"{name}"' for name in note.names if name != spelled]
+    return tuple(each for each in note.source if not any(name in each.says for name in others))
+
+
 def _fix(option: Option, successor: str) -> Fix:
+    word = option.env or option.spelled
     if not successor:
-        return DropFlag(option.spelled)
-    return SetFlag(successor, option.value, replaces=option.spelled)
+        return DropFlag(word)
+    return SetFlag(successor, option.value, replaces=word)

@@ -22,6 +22,7 @@ from mtpdoctor import (
     known,
 )
 from mtpdoctor.launch import MTP, speculative_types, wants_mtp
+from mtpdoctor.visible import visible
 from mtpdoctor_checks import sidecar
 from mtpdoctor_checks.capability import LLAMA_CPP
 from mtpdoctor_checks.pair import UNREADABLE, name
@@ -53,7 +54,7 @@ def spec_type_missing(  # noqa: PLR0917  its facts
     if known(infers_mtp(launch, server, drafter, knowledge)):
         return
     others = speculative_types(launch)
-    asked = f"only {SPEC_TYPE} {','.join(others)}" if others else f"no {SPEC_TYPE}"
+    asked = f"only {SPEC_TYPE} {','.join(others)}" if others else _given_none(launch)
     draws = "draft another way" if others else "serve without drafting, and not say so"
     # ngram drafting goes together with a drafter; two kinds of drafter do not
     kept = [each for each in others if not each.startswith("draft-")]
@@ -63,9 +64,19 @@ def spec_type_missing(  # noqa: PLR0917  its facts
             f"llama-server would {draws}. Ask for MTP: {SPEC_TYPE} {MTP}"
         ),
         about=SPEC_TYPE,
-        evidence=(Evidence(f"{SPEC_TYPE}: {', '.join(others) or 'not given'}"),),
+        evidence=(Evidence(f"the command: {asked}"),),
         fixes=(SetFlag(SPEC_TYPE, ",".join((MTP, *kept))), *_without(launch, drafter, hub)),
     )
+
+
+def _given_none(launch: Launch) -> str:
+    """Return in words what the command has in place of a kind of drafting."""
+    uses = [use for use in launch.uses(SPEC_TYPE) if use.value is not None]
+    if not uses:
+        return f"no {SPEC_TYPE}"
+    last = uses[-1]
+    value = visible(last.value or "''", 80)
+    return f"{last.env}={value} (environment)" if last.env else f"{last.spelled} {value}"
 
 
 def _head_at_hand(target: Target | None, drafter: Drafter | None, hub: HubRepo | None) -> str:
