@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from threading import Event
 
+from mtpdoctor.builds import Span
 from mtpdoctor.facts import (
     Architectures,
     Device,
@@ -27,6 +28,7 @@ from mtpdoctor.facts import (
 from mtpdoctor.knowledge import Knowledge
 from mtpdoctor.launch import table
 from mtpdoctor.probes.server import (
+    abilities,
     architectures,
     banner,
     binary,
@@ -147,6 +149,11 @@ def _identified(
         knowledge,
         lambda: checkout.beside(executable, said.commit, environment),
     )
+    if isinstance(told.build, Unknown) and not fork and said.number in {0, 1}:
+        span = abilities.between(server.architectures, kinds, knowledge)
+        if isinstance(span, Span):
+            how = f"what it has and has not; {told.build.reason}"
+            told = build.Told(build=span, how=how, day=build.days(span, knowledge))
     no_line = Unknown("it printed no version line")
     name: str | Unknown = fork or "llama.cpp"
     if not fork and said.number is None:
