@@ -21,6 +21,8 @@ _DEEPEST = 8
 _ENV = re.compile(r"\(env: (\w{1,100})\)")
 _REMOVED = re.compile(r"\b(?:argument|option|flag) (?:has been|was) removed\b", re.IGNORECASE)
 _ALLOWED = re.compile(r"\ballowed values: ([\w.+-]+(?:, ?[\w.+-]+)*)")
+_BULLET = re.compile(r"(?:^| )- ([a-z][\w+-]*): ")
+_DEFAULT = re.compile(r"\(default: ([\w+-]+)\)")
 _CHOICE = re.compile(r"[\[{]([\w.+-]+(?:[|,][\w.+-]+)+)[\]}]")
 _LIST = re.compile(r"[a-z][a-z0-9_]*(?:-[a-z0-9]+)*(?:,[a-z][a-z0-9_]*(?:-[a-z0-9]+)*)+")
 _ANGLED = re.compile(r"<[^<>]*>")
@@ -123,6 +125,10 @@ def _values(placeholder: str, says: str) -> frozenset[str]:
         return values
     if _LIST.fullmatch(placeholder):
         return frozenset(placeholder.split(","))
+    listed = frozenset(_BULLET.findall(says)) if placeholder in {"TYPE", "MODE"} else frozenset()
+    default = _DEFAULT.search(says)
+    if listed and (default is None or default[1] in listed):
+        return listed
     allowed = _ALLOWED.search(says)
     return frozenset(re.split(r", ?", allowed[1])) if allowed is not None else frozenset()
 

@@ -9,6 +9,7 @@ from typing import Literal
 from mtpdoctor.facts import Launch, Option
 from mtpdoctor.launch.helptext import OFF, ON
 from mtpdoctor.launch.reading import takes
+from mtpdoctor.launch.values import fault
 
 Kind = Literal["unknown", "removed", "joined", "missing-value", "bad-value", "stray"]
 
@@ -24,6 +25,8 @@ class Refusal:
     """The use it speaks of; none for a stray word."""
     at: int = -1
     """Index in the command's words; -1 for one of the environment."""
+    wanted: str = ""
+    """What the server misses in a value, where its help does not say it."""
 
 
 def refusals(launch: Launch) -> tuple[Refusal, ...]:
@@ -44,7 +47,8 @@ def _options(launch: Launch) -> Iterator[Refusal]:
         kind = _kind(option)
         if kind is not None:
             word = option.env or option.spelled
-            yield Refusal(kind=kind, word=word, option=option, at=option.at)
+            wanted = _missed(option) if kind == "bad-value" else ""
+            yield Refusal(kind=kind, word=word, option=option, at=option.at, wanted=wanted)
 
 
 def _kind(option: Option) -> Kind | None:
@@ -61,4 +65,11 @@ def _kind(option: Option) -> Kind | None:
         return "missing-value"
     if flag.arity == 1 and option.values and not takes(flag, option.values[0]):
         return "bad-value"
-    return None
+    return "bad-value" if _missed(option) else None
+
+
+def _missed(option: Option) -> str:
+    flag = option.flag
+    if flag is None or flag.arity != 1 or len(option.values) != 1:
+        return ""
+    return fault(flag, option.values[0])

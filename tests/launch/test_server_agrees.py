@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from launch.asking import END, ask, judged, server
 from launch.captured import help_of, launch_of, table_of
 
+from mtpdoctor.facts import Flag
 from mtpdoctor.launch import refusals
+from mtpdoctor.launch.values import fault
 
 pytestmark = [
     pytest.mark.server,
@@ -85,3 +87,29 @@ def test_a_refused_value_is_refused_in_these_words(
     words: list[str], says: str, tmp_path: Path
 ) -> None:
     assert ask(server(), *words, cwd=tmp_path).says.startswith(says)
+
+
+VALUES = (
+    "2147483648",
+    "-2147483649",
+    "99999999999999999999",
+    "1e400",
+    ".5",
+    "x",
+    "-7",
+    "0",
+    "1,a",
+    "a=b",
+)
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [flag for flag in table_of().flags if any(fault(flag, value) for value in VALUES)],
+    ids=lambda flag: flag.name,
+)
+def test_a_value_that_is_foretold_to_be_refused_is_refused(flag: Flag, tmp_path: Path) -> None:
+    foretold = [value for value in VALUES if fault(flag, value)]
+    answers = [ask(server(), flag.name, value, END, cwd=tmp_path) for value in foretold]
+
+    assert [answer.handling for answer in answers] == [flag.name] * len(foretold)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -16,8 +17,10 @@ from mtpdoctor import (
     Undetermined,
     check,
 )
-from mtpdoctor.facts import Option
+from mtpdoctor.facts import Flag, Option
 from mtpdoctor.launch import Refusal, refusals, whole_number
+from mtpdoctor.launch.values import SLOT
+from mtpdoctor.visible import visible
 from mtpdoctor_checks.speculation import SPEC_TYPE
 
 _SLOTS = "--parallel"
@@ -35,6 +38,8 @@ def flag_value_refused(launch: Launch) -> Iterator[Finding]:
             continue
         if option.flag is not None and SPEC_TYPE in option.flag.names and option.values:
             continue  # spec-type-unknown knows more
+        if option.flag is not None and _SLOTS in option.flag.names and refusal.wanted == SLOT:
+            continue  # below, also for a server that was not asked
         yield _finding(launch, refusal, option)
     if whole_number(launch.value(_SLOTS) or "") == 0:
         yield Finding(
@@ -48,25 +53,39 @@ def flag_value_refused(launch: Launch) -> Iterator[Finding]:
 
 
 def _finding(launch: Launch, refusal: Refusal, option: Option) -> Finding:
-    takes = sorted(option.flag.values) if option.flag is not None else []
+    takes, listed = (sorted(option.flag.values), _listed(option.flag)) if option.flag else ([], [])
     if option.value is None:
         says = f"{refusal.word} has no value, and llama-server wants one"
     else:
-        says = f"llama-server does not take {option.value!r} for {refusal.word}"
-    if takes:
-        says += f"\nIt takes {', '.join(takes)}."
+        says = f"llama-server does not take {visible(option.value, 80)!r} for {refusal.word}"
+    if listed:
+        says += f"\nIt takes {', '.join(listed)}."
+    elif refusal.wanted:
+        says += f"\nIt wants {refusal.wanted}."
     return Finding(
         says=says,
         about=refusal.word,
-        evidence=(Evidence(f"{launch.table.source}: {refusal.word} takes {_wanted(option)}"),),
+        evidence=tuple(_evidence(launch, refusal, option, listed)),
         fixes=(_fix(launch, refusal, option, takes),),
     )
 
 
-def _wanted(option: Option) -> str:
-    if option.flag is None:
-        return "a value"
-    return ", ".join(sorted(option.flag.values)) or option.flag.placeholder or "a value"
+def _evidence(
+    launch: Launch, refusal: Refusal, option: Option, listed: list[str]
+) -> Iterator[Evidence]:
+    wanted = ", ".join(listed) or (option.flag.placeholder if option.flag else "")
+    yield Evidence(f"{launch.table.source}: {refusal.word} takes {wanted or 'a value'}")
+    more = sorted(option.flag.values - set(listed)) if option.flag else []
+    if more:
+        yield Evidence(f"measured: it also takes {', '.join(more)}, and nothing else")
+    if refusal.wanted:
+        yield Evidence(f"measured on b10434: it stops unless {refusal.word} is {refusal.wanted}")
+
+
+def _listed(flag: Flag) -> list[str]:
+    """Return the values that the help itself names; it is silent on ``1`` for ``on``."""
+    stated = re.findall(r"[\w.+-]+", flag.placeholder)
+    return [value for value in stated if value in flag.values] or sorted(flag.values)
 
 
 def _fix(launch: Launch, refusal: Refusal, option: Option, takes: list[str]) -> Fix:
@@ -78,4 +97,4 @@ def _fix(launch: Launch, refusal: Refusal, option: Option, takes: list[str]) -> 
     near = get_close_matches((option.value or "").lower(), takes, n=1)
     if near and not option.env:
         return SetFlag(option.spelled, near[0])
-    return Advice(f"give {refusal.word} a value that it takes")
+    return Advice(f"give {refusal.word} {refusal.wanted or 'a value that it takes'}")
