@@ -8,6 +8,8 @@ from typing import Literal
 from mtpdoctor.facts.known import Unknown
 
 _not_run = Unknown("not measured")
+_SHOWN = 8
+"""Lines of a log that a person is shown."""
 ArmName = Literal["plain", "mtp"]
 
 
@@ -29,8 +31,19 @@ class Crash:
     """Id of the check that explains it; empty when none does."""
     advice: str = ""
     """What to do about it, in words; empty when nothing is known to help."""
+    error: str = ""
+    """The line of the log that decided, or the first that tells of an error."""
     log_tail: tuple[str, ...] = ()
     timed_out: bool = False
+
+    @property
+    def excerpt(self) -> tuple[str, ...]:
+        """The lines to show: from the decisive one on if the last ones do not hold it."""
+        last = self.log_tail[-_SHOWN:]
+        if self.error in last or self.error not in self.log_tail:
+            return last
+        at = self.log_tail.index(self.error)
+        return self.log_tail[at : at + _SHOWN]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +63,7 @@ class Arm:
     short: tuple[str, ...] = ()
     """Those of them whose answer ended before as many tokens as were asked for."""
     left_out: tuple[str, ...] = ()
-    """Names of requests that this server has too few slots for."""
+    """Names of requests that this server has too few slots or too small a KV cache for."""
     complaint: str = ""
     """What its log complains of although it served, in words; empty when it does not."""
     signature: str = ""

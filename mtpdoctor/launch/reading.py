@@ -54,6 +54,8 @@ def reparse(
 
 def takes(flag: Flag, value: str) -> bool:
     """Whether *flag* takes *value*, as far as its row can tell."""
+    if not value and "--numa" in flag.names:
+        return True  # measured: nothing is "distribute" to it
     if flag.values and "..." not in flag.values:
         parts = value.split(",") if "," in flag.placeholder and flag.appends else [value]
         return all(part in flag.values for part in parts)

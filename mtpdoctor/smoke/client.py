@@ -85,7 +85,7 @@ class Client:
                 with closing(response):
                     text = _read(link, response, path, deadline, most)
             except TimeoutError:
-                raise Late(f"no answer to {path} within {seconds:.0f} s") from None
+                raise Late(f"no answer to {path} within {seconds:g} s") from None
             except (OSError, http.client.HTTPException, ValueError) as error:
                 raise Lost(clean(f"{path}: {str(error) or type(error).__name__}", _SAYS)) from None
         if response.status != _OK:

@@ -17,6 +17,8 @@ from mtpdoctor.facts import Crash
 from mtpdoctor.knowledge import Knowledge, Signature
 
 TAIL_LINES = 20
+_NEXT = 2
+"""Lines that are kept behind a decisive one."""
 _SHELL_SIGNAL = 128
 """What shells and containers add to the number of the signal that ended a program."""
 _ERROR = re.compile(
@@ -77,10 +79,8 @@ def diagnose(
     found = _first(judged, "cause", ending, knowledge) or _first(
         judged, "consequence", ending, knowledge
     )
-    tail = telling[-TAIL_LINES:]
-    error = next((line for line in judged if _ERROR.search(line)), None)
-    if error is not None and error not in tail:
-        tail = [error, "…", *tail]
+    error = found[1].string if found else next(filter(_ERROR.search, judged), "")
+    tail = _kept(telling, judged, error)
     return Crash(
         signal=ending.signal,
         exit_code=ending.exit_code,
@@ -89,9 +89,22 @@ def diagnose(
         signature=found[0].id if found else "",
         check=found[0].check if found else "",
         advice=found[0].advice if found else "",
+        error=error,
         log_tail=tuple(tail),
         timed_out=timed_out,
     )
+
+
+def _kept(telling: list[str], judged: list[str], error: str) -> list[str]:
+    """Return the last lines; before them the decisive one, with what follows it, if it is not there.
+
+    A server that refuses its command prints all of its usage behind the reason.
+    """
+    tail = telling[-TAIL_LINES:]
+    if not error or error in tail:
+        return tail
+    at = judged.index(error)
+    return [*judged[at : at + 1 + _NEXT], "…", *tail]
 
 
 def says_nothing(lines: Iterable[str], knowledge: Knowledge) -> bool:

@@ -63,7 +63,7 @@ class Ask:
     cached: bool = False
     """Whether the prompt may come from the cache of an earlier request."""
     parallel: int = 1
-    """How many are sent at once; left out where the server has fewer slots."""
+    """How many are sent at once; left out where the server has fewer slots, or no room."""
     prompt: int = 0
     """Tokens to cut the prompt to; 0 for all of it."""
     repeats: int = 1
@@ -139,6 +139,17 @@ def environment(
     found = {"GGML_NO_BACKTRACE": "1"} | environment_for(without(launch, OURS), surrounding)
     found.pop(_LOG_VARIABLE, None)
     return found | {KEY_VARIABLE: key}
+
+
+def fits(ask: Ask, prompt: int, context: int | None, *, shared: bool) -> bool:
+    """Whether a KV cache of *context* tokens a slot holds all that *ask* sends at once.
+
+    Where it is *shared* (unified), the slots have those tokens together.
+    """
+    if context is None or ask.parallel == 1:
+        return True
+    each = min(ask.prompt or prompt, prompt) + ask.predict + _MARGIN
+    return each * (ask.parallel if shared else 1) <= context
 
 
 def body(ask: Ask, prompt: tuple[int, ...], context: int | None) -> dict[str, object]:

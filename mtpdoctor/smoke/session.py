@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from threading import Event
 from time import monotonic
@@ -25,6 +26,8 @@ _PATIENCE = 12
 """How many time limits a server that is at work gets at most."""
 _DOWNLOAD = 16 << 20
 """Bytes written that make waiting a download."""
+_OWN_CACHES = re.compile(r"kv_unified = '?(?:false|0)")
+"""What the log says where each slot has a KV cache of its own; else they share one."""
 _QUESTION = 30.0
 """Seconds for an answer that needs no generation."""
 
@@ -146,7 +149,7 @@ class Session:
         yield from self._complete(warm_up)
         free_seconds = 0.0
         for ask in self._settings.requests:
-            if ask.parallel > self._slots:
+            if not (yield from self._has_room(ask)):
                 self._left_out.append(ask.name)
                 self._shared.done += 1
                 continue
@@ -194,7 +197,9 @@ class Session:
                     says = f"waiting, {shown >> 20} MiB downloaded so far"
                     yield self._shared.stage(self._arm, "download", says, counts=False)
             if now >= deadline:
-                raise Late(f"not ready after {now - self._server.started:.0f} s")
+                raise Late(
+                    f"not ready after {now - self._server.started:.0f} s; the limit is {timeout:g} s"
+                )
             yield from self._watch.pause(pause)
             pause = min(_LAST_POLL, 1.5 * pause)
 
@@ -217,6 +222,19 @@ class Session:
         context = defaults.get("n_ctx") if isinstance(defaults, dict) else None
         if type(context) is int and context > 0:
             self._context = context
+
+    def _has_room(self, ask: Ask) -> Run[bool]:
+        """Whether the server has the slots for *ask*, and room in their KV cache.
+
+        Drafting in a cache that is full ends in an error that one request alone never meets.
+        """
+        if ask.parallel == 1:
+            return True
+        if ask.parallel > self._slots:
+            return False
+        tokens = yield from self._tokens(ask.text)
+        own = any(_OWN_CACHES.search(line) for line in self._server.log.lines())
+        return plan.fits(ask, len(tokens), self._context, shared=not own)
 
     def _complete(self, ask: Ask) -> Run[list[measure.Sample]]:
         """Send *ask*, as often at once as it says, and return the answers."""

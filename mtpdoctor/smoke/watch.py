@@ -66,7 +66,7 @@ class Watch:
             if box.empty() and self._server.exited.is_set():
                 raise Ended
             if box.empty() and monotonic() > deadline:
-                raise Late(f"no answer within {seconds:.0f} s")
+                raise Late(f"no answer within {seconds:g} s")
         answer = box.get()
         if isinstance(answer, Lost):
             dying = monotonic() + _DYING

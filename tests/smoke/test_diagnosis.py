@@ -90,9 +90,21 @@ def test_without_a_known_line_the_first_error_and_the_end_are_kept(book: Knowled
     crash = diagnose(lines, ending=EXIT, knowledge=book)
 
     assert crash.cause == ""
-    assert crash.log_tail[:2] == ("0.1 E something new", "…")
+    assert crash.log_tail[:4] == ("0.1 E something new", "I line 0", "I line 1", "…")
     assert crash.log_tail[-1] == "I line 49"
-    assert len(crash.log_tail) == 22
+    assert len(crash.log_tail) == 24
+
+
+def test_what_is_shown_begins_with_the_decisive_line_and_not_with_the_usage(
+    book: Knowledge,
+) -> None:
+    reason = 'error while handling argument "--numa": invalid value'
+    usage = [f"--flag-{number}  what it does" for number in range(15)]
+    crash = diagnose([reason, "", "usage:", *usage], ending=EXIT, knowledge=book)
+
+    assert crash.error == reason
+    assert crash.excerpt[:3] == (reason, "", "usage:")
+    assert len(crash.excerpt) == 8
 
 
 def test_a_signal_that_has_no_name_is_numbered() -> None:

@@ -80,6 +80,7 @@ def test_a_server_that_never_becomes_ready_times_out(
     assert found.attempts[0].outcome == "timeout"
     assert crash.timed_out
     assert crash.cause.startswith("not ready after")
+    assert crash.cause.endswith("; the limit is 0.5 s")
 
 
 def test_a_request_that_is_never_answered_times_out(

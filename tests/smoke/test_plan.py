@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from smoke.driving import launch_of
 
-from mtpdoctor.smoke.plan import REQUESTS, Ask, Settings, body, command, environment
+from mtpdoctor.smoke.plan import REQUESTS, Ask, Settings, body, command, environment, fits
 
 OURS = ("--host", "127.0.0.1", "--port", "4711")
 
@@ -89,3 +89,15 @@ def test_the_requests_are_those_that_meet_real_trouble() -> None:
 
 def test_rounds_are_data() -> None:
     assert Settings(rounds=("plain", "mtp", "mtp", "plain")).steps == 2 * Settings().steps
+
+
+@pytest.mark.parametrize(
+    ("context", "shared", "room"),
+    [(4096, True, True), (300, True, False), (300, False, True), (200, False, False)],
+)
+def test_requests_at_once_need_room_in_the_cache_that_they_share(
+    context: int, shared: bool, room: bool
+) -> None:
+    ask = Ask(name="parallel", text="", predict=64, parallel=2)
+
+    assert fits(ask, 100, context, shared=shared) is room

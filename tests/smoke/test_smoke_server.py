@@ -75,6 +75,17 @@ def test_a_speed_up_that_may_be_chance_is_measured_again_backwards(sound: pairs.
     assert found.proved
 
 
+@pytest.mark.parametrize("words", [("-c", "256"), ("-c", "8")])
+def test_a_context_for_one_leaves_the_parallel_request_out(
+    sound: pairs.Written, words: tuple[str, ...]
+) -> None:
+    found = run_on(sound, *words, settings=Settings(rounds=("mtp",), sample_seconds=0.0))
+
+    assert found.proved
+    assert found.mtp is not None
+    assert found.mtp.left_out == ("parallel",)
+
+
 def test_one_slot_leaves_the_parallel_request_out(sound: pairs.Written) -> None:
     found = run_on(sound, "-np", "1", settings=Settings(rounds=("mtp",), sample_seconds=0.0))
 

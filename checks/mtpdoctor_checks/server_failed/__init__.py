@@ -104,7 +104,7 @@ def _without_drafting(
 
 
 def _log(crash: Crash) -> tuple[Evidence, ...]:
-    return tuple(Evidence(line) for line in crash.log_tail[-8:]) or (Evidence(_end(crash)),)
+    return tuple(Evidence(line) for line in crash.excerpt) or (Evidence(_end(crash)),)
 
 
 def _end(crash: Crash) -> str:
@@ -126,6 +126,8 @@ def _moment(attempt: Attempt) -> str:
 
 def _fixes(crash: Crash, launch: Launch | None, server: Server | None) -> Iterator[Advice]:
     """Yield what may help, the surest first."""
+    if crash.timed_out and not crash.signature:
+        yield Advice("give it more time with a longer --timeout, if it was still at work")
     if crash.advice:
         yield Advice(crash.advice)
     if crash.check:
