@@ -96,7 +96,7 @@ def diagnose(
 
 
 def _kept(telling: list[str], judged: list[str], error: str) -> list[str]:
-    """Return the last lines; before them the decisive one, with what follows it, if it is not there.
+    """Return the last lines; before them, where it is none of them, the decisive one and the next.
 
     A server that refuses its command prints all of its usage behind the reason.
     """

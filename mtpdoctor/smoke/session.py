@@ -197,9 +197,8 @@ class Session:
                     says = f"waiting, {shown >> 20} MiB downloaded so far"
                     yield self._shared.stage(self._arm, "download", says, counts=False)
             if now >= deadline:
-                raise Late(
-                    f"not ready after {now - self._server.started:.0f} s; the limit is {timeout:g} s"
-                )
+                waited = now - self._server.started
+                raise Late(f"not ready after {waited:.0f} s; the limit is {timeout:g} s")
             yield from self._watch.pause(pause)
             pause = min(_LAST_POLL, 1.5 * pause)
 
