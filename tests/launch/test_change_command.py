@@ -284,3 +284,16 @@ def test_the_plain_arm_speculates_in_no_way(words: list[str], variables: dict[st
     assert speculative_types(launch) == ()
     assert not any(option.spelled.startswith("--spec") for option in launch.options)
     assert plain(launch) == launch
+
+
+def test_a_variable_that_sets_a_removed_flag_is_replaced_by_its_name() -> None:
+    launch = of(LLAMA_ARG_DRAFT_MAX="4")
+    fix = SetFlag("--spec-draft-n-max", "4", replaces="LLAMA_ARG_DRAFT_MAX")
+    changed = apply(launch, [fix])
+
+    assert after(changed) == ("--spec-draft-n-max", "4")
+    assert not changed.environment
+
+
+def test_a_variable_is_dropped_by_its_name() -> None:
+    assert not apply(of(LLAMA_ARG_DRAFT_MAX="4"), [DropFlag("LLAMA_ARG_DRAFT_MAX")]).environment
