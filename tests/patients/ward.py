@@ -69,7 +69,7 @@ class Patient:
 
     name: str
     kind: str
-    """``report`` or ``sound``."""
+    """``report``, ``sound``, or ``case``: told by what llama.cpp itself shows, not by a report."""
     title: str
     source: str
     find: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ def _read(path: Path) -> Patient:
     table = tomllib.loads(path.read_text("utf-8"))
     own = {name: table.pop(name) for name in list(table) if name in Patient.__slots__}
     lists: dict[str, Any] = {name: tuple(own.pop(name, ())) for name in _LISTS}
-    kind = "sound" if path.stem.startswith("sound-") else "report"
+    kind = next((kind for kind in ("sound", "case") if path.stem.startswith(f"{kind}-")), "report")
     return Patient(name=path.stem, kind=kind, **lists, **own, facts=table)
 
 
