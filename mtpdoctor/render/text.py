@@ -91,7 +91,7 @@ def _crash_lines(report: Report, style: Style) -> Iterator[str]:
     crash = report.smoke.crash if report.smoke is not None else None
     if crash is None:
         return
-    for line in crash.log_tail[-8:]:
+    for line in crash.excerpt:
         yield style.dim(f"  | {visible(line, 200)}")
 
 

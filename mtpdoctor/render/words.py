@@ -154,7 +154,7 @@ def _omissions(run: SmokeRun) -> Iterator[str]:
     left_out = dict.fromkeys(name for arm in arms for name in arm.left_out)
     short = dict.fromkeys(name for arm in arms for name in arm.short)
     if left_out:
-        yield f"{', '.join(left_out)} (too few slots)"
+        yield f"{', '.join(left_out)} (too few slots, or too small a context)"
     if short:
         yield f"{', '.join(short)} ended early"
 

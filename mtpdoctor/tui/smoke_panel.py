@@ -28,7 +28,6 @@ _OFFER = (
 _COLUMN = 13
 _FEWEST_LINES = 3
 """Lines of the log that are shown however low the pane is."""
-_TAIL = 8
 
 
 def lines(state: State, width: int, height: int) -> Iterator[Content]:
@@ -137,7 +136,7 @@ def _measured(report: Report, run: SmokeRun, width: int) -> Iterator[Content]:
         yield from paint.wrapped(cause, width, style="$text-error")
     yield from _command(report, width)
     if crash is not None:
-        for line in crash.log_tail[-_TAIL:]:
+        for line in crash.excerpt:
             text = paint.fit(f"│ {visible(line, 400)}", width)
             yield Content.styled(text, paint.MUTED)
 
