@@ -21,6 +21,7 @@ prove: $(READY)  ## the long suites; each writes a dated table under docs/proofs
 	$(BIN)/python tests/prove/mutated_headers.py
 	$(BIN)/python tests/prove/flag_table.py
 	$(BIN)/python tests/prove/steady_demo.py
+	$(BIN)/python tests/prove/mutation.py
 
 differential: $(READY)  ## every generated pair and command, judged and run on each llama-server
 	$(BIN)/python tests/differential/run.py --write

@@ -67,11 +67,24 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """Who notices a mutant, by what, and whether a test of the patients fails for it."""
+    """Who notices a mutant, and by what."""
 
     who: str
     what: str
     fails: bool
+    """Whether a test of the patients or of the logs fails."""
+
+    @property
+    def weight(self) -> tuple[bool, bool]:
+        return (self.what not in _FAINT, self.fails)
+
+
+_FAINT = (
+    "another reason",
+    "its evidence alone",
+    "a harmless line is shown",
+)
+"""What changes the words of a verdict, and not the verdict."""
 
 
 @dataclass(frozen=True)
@@ -211,17 +224,18 @@ class Examination:
         self._pairs: dict[str, tuple[Facts, Told]] = {}
 
     def notice(self, mutant: Mutant) -> Notice | None:
-        """Return who notices *mutant*, one whose test fails if there is any."""
-        first: Notice | None = None
+        """Return who notices *mutant* most."""
+        best: Notice | None = None
         wheres = (self._logs,) if mutant.kind == "signatures" else (self._wards, self._in_pairs)
         for where in wheres:
             for notice in where(mutant):
-                if notice.fails:
+                if all(notice.weight):
                     return notice
-                first = first or notice
-            if first is not None:
-                return first
-        return None
+                if best is None or notice.weight > best.weight:
+                    best = notice
+            if best is not None and best.weight[0]:
+                break
+        return best
 
     def _wards(self, mutant: Mutant) -> Iterator[Notice]:
         for patient in patients():
@@ -320,7 +334,7 @@ def main() -> int:
     for mutant in mutants():
         notice = examination.notice(mutant)
         rows.append((mutant, notice))
-        mark = "✗" if notice is None else "✓" if notice.fails else "·"
+        mark = "✗" if notice is None else "✓" if notice.weight[0] else "·"
         said = f"{notice.who}: {notice.what}" if notice else "nobody notices"
         print(f"{mark} {mutant.kind:<10} {mutant.id:<40} {said}", flush=True)
     text = page(rows, time.monotonic() - started)
