@@ -9,6 +9,9 @@ KNOWN: dict[str, str] = {
         "llama.cpp takes the file for a head without a trunk and skips what is missing; "
         "the attention of the small model is zero, that of a real one is not"
     ),
+    "--spec-type draft-eagle3": (
+        "b9553 ignores that draft-eagle3 cannot start and drafts with draft-mtp; later ones do not"
+    ),
     "qwen35 p-min 1.0": "the small head is as good as certain, a real one hardly ever",
 }
 """By case, or by a case that it is part of."""

@@ -9,14 +9,17 @@ from mtpdoctor import (
     Evidence,
     Finding,
     Fix,
+    Knowledge,
     Launch,
     NotApplicable,
     Server,
     SetFlag,
     Undetermined,
+    Unknown,
     check,
     known,
 )
+from mtpdoctor_checks import capability
 from mtpdoctor_checks.pair import program
 
 _FLAGS = ("--device", "--spec-draft-device")
@@ -28,15 +31,18 @@ _SPLIT = "--split-mode"
     "the command names a device that llama-server does not have",
     after=["server-not-found", "server-does-not-run"],
 )
-def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
+def device_not_found(launch: Launch, server: Server, knowledge: Knowledge) -> Iterator[Finding]:
     named = {flag: _devices(launch, flag) for flag in _FLAGS}
-    split = launch.value(_SPLIT) == "tensor"
+    mode = launch.value(_SPLIT)
+    split = mode in {"tensor", "none"}
     if not any(named.values()) and not split:
         raise NotApplicable("the command names no device")
     there = [device.name for device in known(server.devices)]
     remote = launch.has("--rpc")
-    if split and not there and not remote:
+    if mode == "tensor" and not there and not remote:
         yield _nothing_to_split(server)
+    elif mode == "none" and not there and not remote:
+        yield from _none_of_none(server, knowledge)
     unasked: list[str] = []
     for flag, devices in named.items():
         lacking = [each for each in devices if each.lower() not in {d.lower() for d in there}]
@@ -62,6 +68,23 @@ def device_not_found(launch: Launch, server: Server) -> Iterator[Finding]:
     if unasked:
         raise Undetermined(
             f"{', '.join(dict.fromkeys(unasked))}: --list-devices was asked without --rpc"
+        )
+
+
+def _none_of_none(server: Server, knowledge: Knowledge) -> Iterator[Finding]:
+    """Find a build that looks for its one device where there is none at all."""
+    serves = capability.has(server, knowledge.named("split-mode-none-without-devices"), knowledge)
+    if isinstance(serves, Unknown):
+        raise Undetermined(serves.reason)
+    if not serves:
+        yield Finding(
+            says=(
+                f"{_SPLIT} none asks for one device alone, and {program(server)} sees none\n"
+                "This build refuses to load a model then; later ones do not."
+            ),
+            about=_SPLIT,
+            evidence=(Evidence(f"{program(server)} --list-devices: (none)"),),
+            fixes=(DropFlag(_SPLIT),),
         )
 
 

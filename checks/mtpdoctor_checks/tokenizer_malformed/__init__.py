@@ -9,6 +9,7 @@ from mtpdoctor import (
     Evidence,
     Finding,
     Knowledge,
+    Launch,
     Model,
     Server,
     Target,
@@ -49,6 +50,7 @@ _AT_LEAST = ("scores", "token_type")
     after=[*UNREADABLE, "roles-swapped", "no-mtp-head", "drafter-arch-unknown"],
 )
 def tokenizer_malformed(
+    launch: Launch | None,
     server: Server | None,
     target: Target | None,
     drafter: Drafter | None,
@@ -73,6 +75,19 @@ def tokenizer_malformed(
             yield from _unknown_kind(model, kind, server, knowledge, target)
         elif header.arch in {"gemma4", ASSISTANT} and kind not in _TRIED:
             raise Undetermined(f"{name(model)} is a Gemma 4 with a tokenizer of the kind {kind}")
+    if launch is not None and launch.enabled("--jinja") is False:
+        _any_template(server, knowledge)
+
+
+def _any_template(server: Server | None, knowledge: Knowledge) -> None:
+    """Give up where a build may know the chat templates that it has code for, and no others."""
+    feature = knowledge.named("any-template-without-jinja")
+    takes = Unknown("no server") if server is None else capability.has(server, feature, knowledge)
+    if takes is not True:
+        why = takes.reason if isinstance(takes, Unknown) else "this build is one of them"
+        raise Undetermined(
+            f"without --jinja some builds refuse chat templates that they have no code for: {why}"
+        )
 
 
 def _unknown_kind(
