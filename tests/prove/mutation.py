@@ -298,6 +298,7 @@ def _read_otherwise(who: str, before: tuple[str, ...], after: tuple[str, ...]) -
 def page(rows: list[tuple[Mutant, Notice | None]], seconds: float) -> str:
     """Return the page of docs/proofs/."""
     of, gone = Counter(m.kind for m, _ in rows), Counter(m.kind for m, n in rows if n is None)
+    faint = Counter(m.kind for m, n in rows if n is not None and not n.weight[0])
     lines = [
         "# One thing less",
         "",
@@ -309,9 +310,9 @@ def page(rows: list[tuple[Mutant, Notice | None]], seconds: float) -> str:
             f"{BOOK.horizon}) is taken away alone; someone's verdict must change."
         ),
         "",
-        "| taken away | of | survive unnoticed |",
-        "|---|---:|---:|",
-        *(f"| {kind} | {count} | {gone[kind]} |" for kind, count in of.items()),
+        "| taken away | of | survive unnoticed | change words alone |",
+        "|---|---:|---:|---:|",
+        *(f"| {kind} | {count} | {gone[kind]} | {faint[kind]} |" for kind, count in of.items()),
         "",
         "| | taken away | noticed by | what changes |",
         "|---|---|---|---|",
