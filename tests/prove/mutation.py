@@ -34,16 +34,15 @@ from differential.servers import installed  # noqa: E402
 from differential.verdict import Doctor  # noqa: E402
 from patients import ward  # noqa: E402
 from patients.ward import Judgement, Patient, patients  # noqa: E402
+from prove.told import Told, told  # noqa: E402
 
 from mtpdoctor import launch  # noqa: E402
 from mtpdoctor.builds import Bracket  # noqa: E402
 from mtpdoctor.checks import Check  # noqa: E402
-from mtpdoctor.engine import Outcome, Result, examine  # noqa: E402
+from mtpdoctor.engine import examine  # noqa: E402
 from mtpdoctor.facts import Crash, Facts, Server, SmokeRun  # noqa: E402
-from mtpdoctor.findings import Finding, Severity  # noqa: E402
 from mtpdoctor.knowledge import Bug, Feature, Knowledge, SemanticVersion  # noqa: E402
 from mtpdoctor.probes import gather  # noqa: E402
-from mtpdoctor.report import judge  # noqa: E402
 from mtpdoctor.smoke import Ending, diagnose  # noqa: E402
 from mtpdoctor.smoke.diagnosis import says_nothing  # noqa: E402
 
@@ -87,36 +86,6 @@ _FAINT = (
 """What changes the words of a verdict, and not the verdict."""
 
 
-@dataclass(frozen=True)
-class Told:
-    """A verdict, as far as it is compared."""
-
-    outcome: str
-    found: frozenset[tuple[str, str]]
-    causes: tuple[str, ...]
-    fixes: tuple[tuple[str, ...], ...]
-    reasons: tuple[str, ...]
-    """Why a check cannot tell."""
-    evidence: tuple[tuple[str, ...], ...]
-
-    def differs(self, other: Told) -> str:
-        """Return in which words *other* is another verdict; empty if it is the same."""
-        mine, theirs = sorted(self.found - other.found), sorted(other.found - self.found)
-        if mine or theirs:
-            less = [f"no {severity} {check}" for check, severity in mine]
-            return ", ".join(less + [f"{severity} {check}" for check, severity in theirs])
-        if self.outcome != other.outcome:
-            return f"{other.outcome} in place of {self.outcome}"
-        if self.causes != other.causes:
-            lost = [cause for cause in self.causes if cause not in other.causes]
-            return f"cause: no {', '.join(lost) or 'order'}"
-        if self.fixes != other.fixes:
-            return "another fix"
-        if self.reasons != other.reasons:
-            return "another reason"
-        return "its evidence alone" if self.evidence != other.evidence else ""
-
-
 def mutants() -> Iterator[Mutant]:
     """Yield the doctor without each check, then without each entry of the knowledge."""
     for id in CHECKS:
@@ -149,26 +118,6 @@ def _removed(entry: Any) -> tuple[Any, ...]:
     if isinstance(entry, Feature) and entry.kind == "behaviour":
         return (replace(entry, since=_NOBODY_KNOWS, archs=frozenset()),)
     return ()
-
-
-def told(results: tuple[Result, ...], checks: dict[str, Check[Any]], *, settled: bool) -> Told:
-    """Return the verdict that *results* come to; the outcome of a crash is none."""
-    crashed = [result.check for result in results if result.outcome is Outcome.CRASHED]
-    assert not crashed, crashed
-    verdict = judge(results, checks, fail_on=Severity.ERROR, settled=settled, complete=True)
-    pairs_ = [(result.check, each) for result in results for each in result.findings]
-    return Told(
-        verdict,
-        frozenset((check, finding.severity.value) for check, finding in pairs_),
-        tuple(sorted(f"{check}:{finding.about}" for check, finding in pairs_)),
-        tuple(sorted(_fixes(check, finding) for check, finding in pairs_)),
-        tuple(f"{r.check}: {r.reason}" for r in results if r.outcome is Outcome.UNKNOWN),
-        tuple(sorted((check, *map(str, finding.evidence)) for check, finding in pairs_)),
-    )
-
-
-def _fixes(check: str, finding: Finding) -> tuple[str, ...]:
-    return (check, *(f"{fix.kind}: {fix.title}" for fix in finding.fixes))
 
 
 @cache
