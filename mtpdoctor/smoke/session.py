@@ -18,6 +18,8 @@ from mtpdoctor.smoke.plan import Ask, Settings
 from mtpdoctor.smoke.process import ServerProcess, moved
 from mtpdoctor.smoke.watch import Cancelled, Ended, Run, Watch
 
+_QUIET, _LONGEST_WORDS = 0.1, 2.0
+"""Seconds of silence in the log after which nothing more is expected, and the longest wait."""
 _FIRST_POLL, _LAST_POLL = 0.01, 0.25
 _AT_WORK = 10.0
 """Seconds in which a server that is still loading moves at least :data:`_MOVED` bytes."""
@@ -169,8 +171,17 @@ class Session:
                     )
                 if free_seconds >= self._settings.sample_seconds:
                     break
+        yield from self._last_words()
         if self._server.exited.is_set():
             raise Ended
+
+    def _last_words(self) -> Run[None]:
+        """Let the server write down its figures: they follow the answer, and a stop loses them."""
+        written, quiet, end = -1, 0.0, monotonic() + _LONGEST_WORDS
+        while (now := monotonic()) < end and (written < 0 or now - quiet < _QUIET):
+            if self._server.log.position != written:
+                written, quiet = self._server.log.position, now
+            yield from self._watch.pause(_QUIET / 2)
 
     def _ready(self) -> Run[float]:
         """Wait until the server is ready; return the seconds since its start.
