@@ -32,6 +32,10 @@ class Build:
         return f"b{self.number}"
 
 
+_NEVER = Build(999_999_999)
+"""Later than every build, and than every horizon."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """What is known of one server's build: it is at least ``first`` and at most ``last``."""
@@ -48,6 +52,15 @@ class Span:
         return cls(Build(number), Build(number))
 
     @classmethod
+    def since(cls, first: Build) -> Span:
+        """Return the span of *first* and every later build: nothing says how much later."""
+        return cls(first, _NEVER)
+
+    @property
+    def is_open(self) -> bool:
+        return self.last == _NEVER
+
+    @classmethod
     def parse(cls, text: str) -> Span:
         """Read ``b9600`` or ``b9600..b9700`` (both ends inclusive)."""
         first, dots, last = text.partition(_BETWEEN)
@@ -56,6 +69,8 @@ class Span:
     def __str__(self) -> str:
         if self.first == self.last:
             return str(self.first)
+        if self.is_open:
+            return f"{self.first} or later"
         return f"a build between {self.first} and {self.last}"
 
 

@@ -80,7 +80,7 @@ def _failure(failure: StartFailure) -> dict[str, Any]:
 
 
 def _span(span: Span) -> dict[str, Any]:
-    return {"first": span.first.number, "last": span.last.number}
+    return {"first": span.first.number, "last": None if span.is_open else span.last.number}
 
 
 def _commit_date(day: CommitDate) -> dict[str, Any]:

@@ -119,13 +119,7 @@ def of_version(version: str, knowledge: Knowledge) -> Span | Unknown:
     low, high = _bounds(version, knowledge)
     if low is None:
         return Unknown(f"version {version} is none that is known")
-    if high is None:
-        newest = max(knowledge.versions, key=lambda each: each.first)
-        return Unknown(
-            f"version {version} began no earlier than {low}, and the knowledge of "
-            f"{knowledge.revision} ends with {newest.version}"
-        )
-    return Span(low, high)
+    return Span.since(low) if high is None else Span(low, high)
 
 
 def _bounds(version: str, knowledge: Knowledge) -> tuple[Build | None, Build | None]:
