@@ -80,12 +80,6 @@ class Releases:
         ]
         return matches[0] if len(matches) == 1 else None
 
-    def of_build(self, build: Build) -> Release | None:
-        """Return the row of *build* itself."""
-        at = bisect_left(self._numbers, build.number)
-        row = self.rows[at] if at < len(self.rows) else None
-        return row if row is not None and row.build == build else None
-
     def days(self, build: Span) -> tuple[date, date] | None:
         """Return the days between which *build* was made; ``None`` outside of what is known."""
         before = bisect_right(self._numbers, build.first.number) - 1

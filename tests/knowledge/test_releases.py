@@ -105,15 +105,6 @@ def test_digits_that_two_builds_share_find_neither() -> None:
     assert releases.of_commit("aaaaaaa") is None
 
 
-def test_a_build_is_found_by_its_number() -> None:
-    row = RELEASES.of_build(Build(10434))
-
-    assert row is not None
-    assert row.commit == "7e4c0a9"
-    assert RELEASES.of_build(Build(10433)) is None
-    assert RELEASES.of_build(Build(99999)) is None
-
-
 def test_every_wrong_row_is_named_with_its_line() -> None:
     rows: Iterable[str] = [
         "# a comment",
